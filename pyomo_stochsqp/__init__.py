@@ -1,0 +1,1 @@
+from .declare import E, RandomParam, RandomSource

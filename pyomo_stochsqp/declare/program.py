@@ -1,0 +1,146 @@
+r"""The frozen record of an expectation-constrained program: what `declare` hands to `compile`.
+
+    min  sign * ( exact_0(x) + sum_t multiplier_t(x) E[integrand_t(x, w)] )
+    s.t. lower_i <= exact_i(x) + sum_t multiplier_t(x) E[integrand_t(x, w)] <= upper_i
+
+Expectations enter affinely, so a multiplier can always be moved under its E. Randomness is
+organised in three levels:
+
+    Source  a product of independent parts that must be drawn together because some integrand
+            mixes them; almost always a single part. It has one batch size.
+    Part    one joint random vector: a row of a table, one draw of a distribution, one scenario block.
+    Field   the columns that one RandomParam reads from its part's row.
+
+The expressions are Pyomo's own objects, with RandomParam members as leaves; :attr:`leaves` says
+where each leaf finds its number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Draw = Callable[[np.random.Generator, int], tuple[NDArray[np.float64], ...]]
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """One RandomParam's columns. ``matrix`` (rows x width: array, memory map or CSR) if finite."""
+
+    name: str
+    width: int
+    matrix: Any = None
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One joint random vector. Finite parts have a size; the others a ``draw``."""
+
+    name: str
+    fields: tuple[Field, ...]
+    size: int | None = None
+    #: probabilities of the rows, summing to one; None for equal ones
+    weights: NDArray[np.float64] | None = None
+    #: draw(rng, size) -> one (size, width) array per field
+    draw: Draw | None = None
+    #: from_uniform(u) with u in (0,1)^(size, dimension) -> the same as draw; for quasi-Monte Carlo
+    from_uniform: Callable[[NDArray[np.float64]], tuple[NDArray[np.float64], ...]] | None = None
+    dimension: int = 0
+    #: keys of explicit scenarios (blocks or list positions), for messages
+    scenario_keys: Sequence[Any] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Independent parts drawn together, one batch size."""
+
+    name: str
+    parts: tuple[Part, ...]
+
+    @property
+    def size(self) -> int | None:
+        sizes = [p.size for p in self.parts]
+        return None if any(s is None for s in sizes) else prod(s for s in sizes if s is not None)
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """multiplier(x) * E over one source of an integrand.
+
+    Exactly one of ``integrand`` (a template with RandomParam leaves) and ``scenarios`` (one
+    expression per row of the source's only part) is given.
+    """
+
+    source: int
+    multiplier: Any
+    integrand: Any = None
+    scenarios: Sequence[Any] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Function:
+    """exact(x) + the sum of its expectation terms."""
+
+    exact: Any
+    terms: tuple[Term, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """One constraint: lower <= body <= upper (equal for an equality)."""
+
+    component: Any
+    body: Function
+    lower: float
+    upper: float
+
+    @property
+    def name(self) -> str:
+        return str(self.component.name)
+
+
+@dataclass(frozen=True, eq=False)
+class Leaf:
+    """Where a RandomParam member finds its number: source, part, field and column."""
+
+    source: int
+    part: int
+    field: int
+    column: int
+
+
+@dataclass(frozen=True, eq=False)
+class StochasticProgram:
+    """A validated model. Variables are the unfixed ones that appear, in declaration order."""
+
+    model: Any
+    variables: Sequence[Any]
+    objective: Function
+    objective_component: Any
+    #: +1 to minimise, -1 to maximise (the algorithm always minimises sign * objective)
+    sign: int
+    rows: Sequence[Row]
+    sources: Sequence[Source]
+    #: id(RandomParam member) -> Leaf
+    leaves: dict[int, Leaf]
+
+
+class Batch:
+    """The rows drawn from one source for one estimate.
+
+    ``parts[p]`` is, for a finite part, its row numbers (an integer array, or a slice of consecutive
+    rows) and, for a drawn part, one (size, width) array per field. ``weights`` average the rows
+    (they sum to one); None is the plain mean.
+    """
+
+    __slots__ = ("parts", "size", "weights")
+
+    def __init__(self, size: int, parts: tuple[Any, ...], weights: NDArray[np.float64] | None = None):
+        self.size = size
+        self.parts = parts
+        self.weights = weights

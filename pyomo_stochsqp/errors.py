@@ -1,0 +1,28 @@
+"""What a user's mistake raises.
+
+Two rules. A mistake in the model or in an option raises one of these, and the message names the
+component, says what is wrong and what to do. Numerical trouble during a run never raises: it ends
+in a termination condition (see ``sqp/stopping.py``).
+"""
+
+from __future__ import annotations
+
+
+class StochSQPError(Exception):
+    """Base class of everything this package raises on purpose."""
+
+
+class ModelError(StochSQPError, ValueError):
+    """The model cannot be read as an expectation-constrained program."""
+
+
+class DataError(StochSQPError, ValueError):
+    """Random data, weights or a sampler are not usable."""
+
+
+class OptionError(StochSQPError, ValueError):
+    """An option has an unknown name or a value outside its range."""
+
+
+class MissingLibraryError(StochSQPError, ImportError):
+    """A library was named by the user but is not installed."""

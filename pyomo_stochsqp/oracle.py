@@ -1,0 +1,142 @@
+r"""The narrow waist: what an algorithm may ask of a problem, and nothing else.
+
+The problem, as the algorithms see it, is
+
+    min f(x)   s.t.   row_lower <= c(x) <= row_upper,   x_lower <= x <= x_upper,
+
+with f(x) = E[F(x, w)] and c(x) = E[C(x, w)] (row_lower = row_upper for an equality). An
+:class:`Oracle` draws samples of w and returns estimates (g, c, J) of (grad f, c, grad c^T) on them.
+Drawing and estimating are separate calls, so that two points can be compared on the same sample.
+
+The Jacobian keeps one compressed-sparse-row pattern for the whole run; an estimate carries only its
+values. Nothing in this file, or in anything built on it alone, knows Pyomo: a hand-written class
+with these attributes and methods is as good an oracle as a compiled model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+
+#: Sample streams are independent of each other for every iteration number.
+ITERATION_STREAM, VALIDATION_STREAM, SETUP_STREAM = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The fixed shape of a problem: sizes, bounds, starting point, Jacobian pattern, names."""
+
+    x0: Vector
+    x_lower: Vector
+    x_upper: Vector
+    row_lower: Vector
+    row_upper: Vector
+    jac_indptr: NDArray[np.intp]
+    jac_indices: NDArray[np.intp]
+    #: rows evaluated without sampling error (ordinary constraints)
+    exact_rows: NDArray[np.bool_]
+    #: the objective gradient has no sampling error
+    exact_objective: bool = False
+    variable_names: Sequence[str] = ()
+    row_names: Sequence[str] = ()
+
+    @property
+    def n(self) -> int:
+        return self.x0.size
+
+    @property
+    def m(self) -> int:
+        return self.row_lower.size
+
+    @classmethod
+    def equalities(cls, x0: Vector, m: int) -> Problem:
+        """m sampled equalities c(x) = 0, no bounds, every entry of J stored (row by row)."""
+        x0 = np.asarray(x0, dtype=float)
+        n = x0.size
+        return cls(
+            x0=x0,
+            x_lower=np.full(n, -np.inf),
+            x_upper=np.full(n, np.inf),
+            row_lower=np.zeros(m),
+            row_upper=np.zeros(m),
+            jac_indptr=np.arange(m + 1) * n,
+            jac_indices=np.tile(np.arange(n), m),
+            exact_rows=np.zeros(m, dtype=bool),
+        )
+
+
+@dataclass(frozen=True)
+class SourceInfo:
+    """One independent source of randomness: its name and its number of scenarios, if finite."""
+
+    name: str
+    size: int | None
+
+
+class EvaluationIssue:
+    """A domain error, overflow or NaN met while evaluating: which component, which scenario."""
+
+    __slots__ = ("component", "message", "scenario")
+
+    def __init__(self, component: str, message: str, scenario: int | None = None):
+        self.component = component
+        self.message = message
+        self.scenario = scenario
+
+    def __str__(self) -> str:
+        where = "" if self.scenario is None else f" (scenario row {self.scenario})"
+        return f"{self.component}: {self.message}{where}"
+
+
+class Estimate:
+    """Estimates of (grad f, c, nonzeros of grad c^T) at one point; f only when it was asked for."""
+
+    __slots__ = ("J", "c", "f", "g", "issue")
+
+    def __init__(
+        self,
+        g: Vector,
+        c: Vector,
+        J: Vector,
+        f: float | None = None,
+        issue: EvaluationIssue | None = None,
+    ):
+        self.g = g
+        self.c = c
+        self.J = J
+        self.f = f
+        self.issue = issue
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Scenario rows drawn for one estimate. ``payload`` belongs to the oracle that drew it."""
+
+    payload: Any
+    #: scenario rows in it, over all sources (what a sample budget counts)
+    rows: int
+    #: it holds every scenario of every source, so that estimates on it are exact
+    exact: bool = False
+
+
+@runtime_checkable
+class Oracle(Protocol):
+    """Everything an algorithm may ask."""
+
+    problem: Problem
+    sources: Sequence[SourceInfo]
+
+    def draw(self, stream: int, k: int, batch: Sequence[int]) -> Sample:
+        """Draw ``batch[s]`` scenarios of each source s; equal arguments give the same sample."""
+
+    def estimate(self, x: Vector, sample: Sample, objective: bool = False) -> Estimate:
+        """Average over the sample; arrays of the answer belong to the caller."""
+
+    def full(self, x: Vector, objective: bool = False) -> Estimate:
+        """Average over all scenarios. Only if every source is finite."""
