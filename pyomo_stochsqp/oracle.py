@@ -21,11 +21,12 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 Vector = NDArray[np.float64]
 
 #: Sample streams are independent of each other for every iteration number.
-ITERATION_STREAM, VALIDATION_STREAM, SETUP_STREAM = 0, 1, 2
+ITERATION_STREAM, VALIDATION_STREAM, SETUP_STREAM, PROBE_STREAM = 0, 1, 2, 3
 
 
 @dataclass(frozen=True)
@@ -140,3 +141,33 @@ class Oracle(Protocol):
 
     def full(self, x: Vector, objective: bool = False) -> Estimate:
         """Average over all scenarios. Only if every source is finite."""
+
+
+class Jacobian:
+    """Products with a Jacobian given by its values: times(J, d) = J d, transposed(J, y) = J'y.
+
+    A full pattern is a plain matrix; otherwise one sparse matrix object is kept and only its values
+    are exchanged, because building one costs more than a small product.
+    """
+
+    def __init__(self, problem: Problem):
+        self.shape = (problem.m, problem.n)
+        self.dense = problem.jac_indices.size == problem.m * problem.n
+        if not self.dense:
+            values = np.zeros(problem.jac_indices.size)
+            self._matrix = csr_array(
+                (values, problem.jac_indices, problem.jac_indptr), shape=self.shape
+            )
+            self._rows = np.repeat(np.arange(problem.m), np.diff(problem.jac_indptr))
+            self._columns = problem.jac_indices
+
+    def times(self, values: Vector, d: Vector) -> Vector:
+        if self.dense:
+            return values.reshape(self.shape) @ d
+        self._matrix.data = values
+        return self._matrix @ d
+
+    def transposed(self, values: Vector, y: Vector) -> Vector:
+        if self.dense:
+            return y @ values.reshape(self.shape)
+        return np.bincount(self._columns, weights=values * y[self._rows], minlength=self.shape[1])

@@ -1,0 +1,1 @@
+"""Numerical studies that accompany the package; run from a source checkout."""

@@ -1,0 +1,69 @@
+r"""The oracle of a Pyomo model: its compiled evaluator fed with sampled batches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from pyomo.core.base.var import VarData
+
+from ..compile import Evaluator
+from ..declare import StochasticProgram
+from ..oracle import Estimate, Problem, Sample, SourceInfo, Vector
+from ..sample import Sampler
+
+
+class ModelOracle:
+    """Implements :class:`pyomo_stochsqp.oracle.Oracle` for a StochasticProgram."""
+
+    def __init__(self, program: StochasticProgram, evaluator: Evaluator, sampler: Sampler):
+        self.problem = problem_of(program, evaluator)
+        self.sources = tuple(SourceInfo(s.name, s.size) for s in program.sources)
+        self._evaluator = evaluator
+        self._sampler = sampler
+
+    def draw(self, stream: int, k: int, batch: Sequence[int]) -> Sample:
+        return Sample(*self._sampler.draw(stream, k, batch))
+
+    def estimate(self, x: Vector, sample: Sample, objective: bool = False) -> Estimate:
+        return self._evaluator.evaluate(x, sample.payload, objective)
+
+    def full(self, x: Vector, objective: bool = False) -> Estimate:
+        return self._evaluator.evaluate_full(x, objective)
+
+
+def problem_of(program: StochasticProgram, evaluator: Evaluator) -> Problem:
+    """Sizes, bounds, starting point and pattern of a compiled program."""
+    rows = program.rows
+    return Problem(
+        x0=np.array([float(v.value) for v in program.variables]),
+        x_lower=np.array([_bound(v, v.lb, -np.inf) for v in program.variables]),
+        x_upper=np.array([_bound(v, v.ub, np.inf) for v in program.variables]),
+        row_lower=np.array([r.lower for r in rows], dtype=float),
+        row_upper=np.array([r.upper for r in rows], dtype=float),
+        jac_indptr=evaluator.jac_indptr,
+        jac_indices=evaluator.jac_indices,
+        exact_rows=np.array([not r.body.terms for r in rows], dtype=bool),
+        exact_objective=not program.objective.terms,
+        variable_names=_Names(program.variables),
+        row_names=_Names([r.component for r in rows]),
+    )
+
+
+def _bound(variable: VarData, bound: float | None, absent: float) -> float:
+    return absent if bound is None else float(bound)
+
+
+class _Names(Sequence[str]):
+    """Component names, made only when a message needs one (a name costs microseconds)."""
+
+    def __init__(self, components: Sequence):
+        self._components = components
+
+    def __len__(self) -> int:
+        return len(self._components)
+
+    def __getitem__(self, i):  # type: ignore[no-untyped-def]
+        if isinstance(i, slice):
+            return [c.name for c in self._components[i]]
+        return self._components[i].name

@@ -1,0 +1,138 @@
+r"""Certificates: how feasible and how stationary a point is, with confidence bounds.
+
+Two errors at x, with least-squares multipliers y (argmin |grad f + J'y|):
+
+    infeasibility  max_i dist(c_i(x), [lower_i, upper_i])      stationarity  |grad f(x) + J(x)'y|_inf
+
+If every source is finite and a full pass is affordable, both are exact. Otherwise they are estimated
+on R independent replicates of a validation stream that the iterations never see. With mean and
+standard error of each component over the replicates, the upper bounds are
+
+    max_i ( |mean_i| + t se_i ),
+
+t the Student quantile with R - 1 degrees of freedom at joint level 95 % (Bonferroni over components).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from ..oracle import VALIDATION_STREAM, Estimate, Jacobian, Oracle, Vector
+
+REPLICATES = 16
+LEVEL = 0.95
+
+Multipliers = Callable[[Estimate], tuple[Vector, Vector]]
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Errors of one point. Bounds equal the errors when they are exact."""
+
+    x: Vector
+    y: Vector
+    infeasibility: float
+    stationarity: float
+    infeasibility_bound: float
+    stationarity_bound: float
+    objective: float
+    objective_error: float
+    #: row with the largest violation, or -1
+    worst_row: int
+    rows: int
+    exact: bool
+
+    @property
+    def error(self) -> float:
+        """The larger of the two errors: what 'best' means."""
+        return max(self.infeasibility, self.stationarity)
+
+
+class Certifier:
+    """Makes certificates of points for one problem."""
+
+    def __init__(self, oracle: Oracle, multipliers: Multipliers):
+        self._oracle = oracle
+        self._multipliers = multipliers
+        self._jacobian = Jacobian(oracle.problem)
+        self._made = 0
+
+    @property
+    def full_pass(self) -> int | None:
+        """Scenario rows of a full pass, if there is one."""
+        sizes = [s.size for s in self._oracle.sources]
+        if any(s is None for s in sizes):
+            return None
+        return sum(s for s in sizes if s is not None)
+
+    def certify(self, x: Vector, rows: int) -> Certificate | None:
+        """A certificate that may use about ``rows`` scenarios; None where x is out of domain."""
+        full = self.full_pass
+        if full is not None and full <= rows:
+            estimate = self._oracle.full(x, objective=True)
+            return self._assemble(x, [estimate], full)
+        self._made += 1
+        size = max(2, rows // (REPLICATES * len(self._oracle.sources)))
+        batch = [size] * len(self._oracle.sources)
+        estimates = [
+            self._oracle.estimate(
+                x,
+                self._oracle.draw(VALIDATION_STREAM, self._made * REPLICATES + r, batch),
+                objective=True,
+            )
+            for r in range(REPLICATES)
+        ]
+        return self._assemble(x, estimates, REPLICATES * sum(batch))
+
+    def _assemble(self, x: Vector, estimates: list[Estimate], rows: int) -> Certificate | None:
+        if any(e.issue is not None for e in estimates):
+            return None
+        problem = self._oracle.problem
+        mean = Estimate(
+            np.mean([e.g for e in estimates], axis=0),
+            np.mean([e.c for e in estimates], axis=0),
+            np.mean([e.J for e in estimates], axis=0),
+        )
+        y, residual = self._multipliers(mean)
+        violation = np.maximum(
+            np.maximum(problem.row_lower - mean.c, mean.c - problem.row_upper), 0.0
+        )
+        f, f_error = _mean_and_error([float(e.f) for e in estimates if e.f is not None])
+        c_error = residual_error = 0.0
+        if len(estimates) > 1:
+            spread_c = _standard_error([e.c for e in estimates])
+            spread_r = _standard_error(
+                [e.g + self._jacobian.transposed(e.J, y) for e in estimates]
+            )
+            c_error = spread_c * _quantile(problem.m)
+            residual_error = spread_r * _quantile(problem.n)
+        return Certificate(
+            x=x,
+            y=y,
+            infeasibility=float(violation.max(initial=0.0)),
+            stationarity=float(np.abs(residual).max(initial=0.0)),
+            infeasibility_bound=float((violation + c_error).max(initial=0.0)),
+            stationarity_bound=float((np.abs(residual) + residual_error).max(initial=0.0)),
+            objective=f,
+            objective_error=f_error,
+            worst_row=int(violation.argmax()) if problem.m else -1,
+            rows=rows,
+            exact=len(estimates) == 1,
+        )
+
+
+def _standard_error(values: list[Vector]) -> Vector:
+    return np.std(values, axis=0, ddof=1) / np.sqrt(len(values))
+
+
+def _mean_and_error(values: list[float]) -> tuple[float, float]:
+    spread = float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
+    return float(np.mean(values)), spread
+
+
+def _quantile(components: int) -> float:
+    return float(stats.t.ppf(1 - (1 - LEVEL) / (2 * max(components, 1)), REPLICATES - 1))

@@ -1,0 +1,120 @@
+r"""Drawing batches of a program's sources, iteration by iteration.
+
+    Sampler.draw(stream, k, batch) -> one Batch per source
+
+Equal arguments give equal batches. A batch as large as the source becomes the source itself: all
+rows, with their probabilities, and no sampling error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..declare.program import Batch, Part, Source
+from ..errors import OptionError
+from .points import METHODS, POINT_SETS
+from .rows import rows_at, uniform_rows
+from .streams import block_length, generator
+
+
+class Sampler:
+    """Draws from every source of a program; see the module's docstring."""
+
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        seed: int,
+        method: str = "monte_carlo",
+        replacement: bool = False,
+    ):
+        if method not in METHODS:
+            raise OptionError(f"sampling='{method}' is unknown; choose one of {', '.join(METHODS)}.")
+        self.sources = tuple(sources)
+        self.seed = seed
+        self._streams = [
+            [_PartStream(seed, s, p, part, method, replacement) for p, part in enumerate(src.parts)]
+            for s, src in enumerate(self.sources)
+        ]
+        self._whole = [_whole_batch(src) for src in self.sources]
+
+    def draw(self, stream: int, k: int, batch: Sequence[int]) -> tuple[tuple[Batch, ...], int, bool]:
+        """(batches, rows drawn in all, whether every source is complete)."""
+        batches = []
+        rows = 0
+        exact = True
+        for parts, whole, size in zip(self._streams, self._whole, batch, strict=True):
+            if whole is not None and size >= whole.size:
+                batches.append(whole)
+                rows += whole.size
+            else:
+                batches.append(Batch(size, tuple([p.draw(stream, k, size) for p in parts])))
+                rows += size
+                exact = False
+        return tuple(batches), rows, exact
+
+
+class _PartStream:
+    """Draws of one part, kept one block at a time."""
+
+    def __init__(self, seed: int, source: int, part: int, record: Part, method: str, replace: bool):
+        self._seed = seed
+        self._source = source
+        self._part = part
+        self._record = record
+        self._method = method
+        self._replace = replace
+        self._cumulative = None if record.weights is None else np.cumsum(record.weights)
+        self._key: tuple[int, int, int] | None = None
+        self._length = 1
+        self._block: Any = None
+        if method != "monte_carlo" and record.size is None and record.from_uniform is None:
+            raise OptionError(
+                f"sampling='{method}' needs quantiles, but source '{record.name}' is given by a "
+                "sampler or by a distribution without ppf; use sampling='monte_carlo'."
+            )
+
+    def draw(self, stream: int, k: int, batch: int) -> Any:
+        length = self._length if self._key and self._key[2] == batch else block_length(batch)
+        block, row = divmod(k, length)
+        key = (stream, block, batch)
+        if key != self._key:
+            self._length = length
+            rng = generator(self._seed, stream, self._source, self._part, block, batch)
+            self._block = self._draw_block(rng, length, batch)
+            self._key = key
+        if self._record.size is not None:
+            return self._block[row]
+        return tuple([field[row] for field in self._block])
+
+    def _draw_block(self, rng: np.random.Generator, length: int, batch: int) -> Any:
+        part = self._record
+        points = POINT_SETS.get(self._method)
+        if part.size is not None:
+            if points is not None:
+                u = points(rng, length, batch, 1)[..., 0]
+                return rows_at(u, self._cumulative, part.size)
+            if self._cumulative is not None:
+                return rows_at(rng.random((length, batch)), self._cumulative, part.size)
+            return uniform_rows(rng, length, batch, part.size, self._replace)
+        if points is not None:
+            assert part.from_uniform is not None
+            u = points(rng, length, batch, part.dimension)
+            # The ends of the unit interval have infinite quantiles for many distributions.
+            u = np.clip(u, 2.0**-53, 1.0 - 2.0**-53)
+            fields = part.from_uniform(u.reshape(length * batch, part.dimension))
+        else:
+            assert part.draw is not None
+            fields = part.draw(rng, length * batch)
+        return tuple(f.reshape(length, batch, f.shape[-1]) for f in fields)
+
+
+def _whole_batch(source: Source) -> Batch | None:
+    """All rows of a finite source made of one part (products are enumerated by `full` only)."""
+    if source.size is None or len(source.parts) > 1:
+        return None
+    part = source.parts[0]
+    assert part.size is not None
+    return Batch(part.size, (slice(0, part.size),), part.weights)

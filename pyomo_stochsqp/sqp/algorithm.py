@@ -1,0 +1,244 @@
+r"""Algorithm 1: the stochastic l1-SQP method with adaptive step sizes.
+
+    for k = 1, 2, ...
+        evaluate stochastic estimates (g, c, J) of (grad f, c, grad c^T) at x_k
+        compute (d, y) from eq. linear_system
+        if d != 0:  update tau (eq. merit_parameter_update) and xi (eq. ratio_parameter_update)
+                    compute alpha_min, alpha_max (eq. stepsizes); choose alpha between them
+        else:       keep tau and xi;  alpha <- alpha_min
+        x_{k+1} <- x_k + alpha d
+
+:meth:`StochasticSQP.step` is that loop's body, one call per line. What stands around it (Lipschitz
+constants measured on the way, batches that grow, steps shortened at the edge of a function's
+domain) is in files of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from math import inf, sqrt
+
+import numpy as np
+
+from ..oracle import ITERATION_STREAM, PROBE_STREAM, Estimate, Jacobian, Oracle, Sample, Vector
+from . import lipschitz, merit, stepsize
+from .batches import Batches, BatchState
+from .curvature import Curvature
+from .lipschitz import Constants
+from .parameters import Parameters, curvature_floor
+from .state import State
+from .subproblem import Direction, Subproblem
+
+#: halvings of a step that leads to a domain error, before giving up
+MAX_HALVINGS = 40
+#: |d|_H below this, relative to |x|, counts as d = 0: rounding would decide tau
+TINY_STEP = 1e-15
+
+
+class StochasticSQP:
+    """One iteration at a time: ``state = method.step(state)``."""
+
+    def __init__(
+        self,
+        oracle: Oracle,
+        subproblem: Subproblem,
+        curvature: Curvature,
+        batches: Batches,
+        beta: Callable[[int], float],
+        parameters: Parameters | None = None,
+        lipschitz_constants: tuple[float, float] | None = None,
+    ):
+        self._oracle = oracle
+        self._subproblem = subproblem
+        self._curvature = curvature
+        self._batches = batches
+        self._beta = beta
+        self._p = parameters or Parameters()
+        self._given = lipschitz_constants
+        self._jacobian = Jacobian(oracle.problem)
+
+    def start(self, x: Vector) -> State:
+        """The state before the first iteration."""
+        batch = self._batches.sizes(1, BatchState())
+        if self._given is None:
+            constants = lipschitz.initial(self._oracle, x, batch, self._jacobian)
+        else:
+            constants = Constants(*self._given)
+        return State(
+            k=0,
+            x=x,
+            y=np.zeros(self._oracle.problem.m),
+            tau=self._p.tau0,
+            xi=self._p.xi0,
+            constants=constants,
+            batch=BatchState(),
+            x_before=x,
+        )
+
+    def step(self, state: State) -> State:
+        """The body of Algorithm 1's loop."""
+        k, p, beta = state.k + 1, self._p, self._beta(state.k + 1)
+        H = self._curvature.matrix
+
+        look = self._evaluate(k, state)
+        x, estimate, rows = look.x, look.estimate, look.rows
+        if estimate.issue is not None:
+            return replace(state, k=k, issue=estimate.issue)
+
+        direction = self._subproblem.direction(estimate, H, state.tau)  # eq. linear_system
+        d, N = direction.d, direction.curvature
+        constants, batch = state.constants, state.batch
+        if look.halves is not None:
+            batch = self._noise_of(look.halves, direction, H, state.tau, batch)
+
+        if N > (TINY_STEP * (1.0 + float(np.abs(x).max(initial=0.0)))) ** 2:
+            tau_trial = self._trial(direction)
+            tau = merit.updated_merit_parameter(state.tau, tau_trial, p.eps_tau)
+            reduction = merit.model_reduction(
+                tau, direction.slope, direction.feasibility_reduction
+            )
+            xi = merit.updated_ratio_parameter(state.xi, reduction / (tau * N), p.eps_xi)
+            alpha = self._step_size(beta, tau, xi, reduction, direction, constants)
+            if self._given is None and constants.due(k):
+                alpha, constants, more = self._check(
+                    k, look, direction, alpha, constants,
+                    lambda c: self._step_size(beta, tau, xi, reduction, direction, c),
+                )  # fmt: skip
+                rows += more
+        else:
+            tau, xi, tau_trial = state.tau, state.xi, inf
+            alpha = stepsize.smallest_step(beta, xi, tau, self._D(tau, beta, constants), p.eta)
+
+        return State(
+            k=k,
+            x=x + alpha * d,
+            y=direction.y,
+            tau=tau,
+            xi=xi,
+            constants=constants,
+            batch=batch,
+            samples=state.samples + rows,
+            x_before=x,
+            alpha=alpha,
+            beta=beta,
+            tau_trial=tau_trial,
+            violation=direction.violation,
+            step=sqrt(N),
+            rows=look.rows,
+        )
+
+    def _D(self, tau: float, beta: float, constants: Constants) -> float:
+        """tau L + Gamma, raised where eq. beta_requirement asks for it."""
+        L, Gamma, _ = constants
+        p = self._p
+        floor = curvature_floor(p, beta) * tau / p.tau0
+        return max(tau * L + Gamma, floor)
+
+    def _trial(self, direction: Direction) -> float:
+        """tau_trial; +inf where the quadratic is positive by rounding only, or tau was kept."""
+        quadratic = direction.slope + 0.5 * direction.curvature
+        if direction.keeps_tau or quadratic <= 1e-12 * (abs(direction.slope) + direction.curvature):
+            return inf
+        return merit.trial_merit_parameter(
+            direction.feasibility_reduction, quadratic, self._p.sigma
+        )
+
+    def _step_size(
+        self,
+        beta: float,
+        tau: float,
+        xi: float,
+        reduction: float,
+        direction: Direction,
+        constants: Constants,
+    ) -> float:
+        """alpha in [alpha_min, alpha_max] (eq. stepsizes)."""
+        p = self._p
+        D = self._D(tau, beta, constants)
+        alpha_min = stepsize.smallest_step(beta, xi, tau, D, p.eta)
+        alpha_phi = stepsize.largest_decreasing_step(
+            (1.0 - p.eta) * beta * reduction, direction.violation, D * direction.curvature
+        )
+        alpha_max = min(alpha_min + p.theta * beta, alpha_phi)
+        alpha = stepsize.choose_step(p.step_rule, alpha_min, alpha_max)
+        return alpha if p.step_cap is None else min(alpha, p.step_cap)
+
+    def _evaluate(self, k: int, state: State) -> _Look:
+        """Estimates at x_k; where they do not exist, at a point nearer to x_{k-1}."""
+        batch = self._batches.sizes(k, state.batch)
+        sample = self._oracle.draw(ITERATION_STREAM, k, batch)
+        other = None
+        if self._batches.wants_probe(k, sample.exact) and min(batch) >= 2:
+            half = tuple((b + 1) // 2 for b in batch)
+            sample = self._oracle.draw(ITERATION_STREAM, k, half)
+            other = self._oracle.draw(PROBE_STREAM, k, half)
+        x = state.x
+        for _ in range(MAX_HALVINGS):
+            look = _Look(self._oracle, x, sample, other)
+            if look.estimate.issue is None:
+                break
+            x = 0.5 * (x + state.x_before)
+        return look
+
+    def _noise_of(
+        self,
+        halves: tuple[Estimate, Estimate],
+        direction: Direction,
+        H: object,
+        tau: float,
+        batch: BatchState,
+    ) -> BatchState:
+        """Compare the directions of two half batches (see batches.py)."""
+        one = self._subproblem.direction(halves[0], H, tau).d
+        two = self._subproblem.direction(halves[1], H, tau).d
+        noise = 0.25 * self._curvature.squared_norm(one - two)
+        return self._batches.after_probe(batch, noise, direction.curvature)
+
+    def _check(
+        self,
+        k: int,
+        look: _Look,
+        direction: Direction,
+        alpha: float,
+        constants: Constants,
+        step_size: Callable[[Constants], float],
+    ) -> tuple[float, Constants, int]:
+        """Measure L and Gamma on the step about to be taken; shorten it if they were too small."""
+        rows = 0
+        for _ in range(MAX_HALVINGS):
+            s = alpha * direction.d
+            there = self._oracle.estimate(look.x + s, look.sample)
+            rows += look.sample.rows
+            if there.issue is not None:
+                alpha *= 0.5
+                continue
+            length = alpha * alpha * direction.curvature
+            found = lipschitz.secants(look.here, there, s, length, self._jacobian)
+            constants = lipschitz.updated(constants, k, *found)
+            shorter = step_size(constants)
+            self._curvature.observe(look.here, there, s, direction.y)
+            if shorter >= 0.5 * alpha:
+                return min(alpha, shorter), constants, rows
+            alpha = shorter
+        return alpha, constants, rows
+
+
+class _Look:
+    """What iteration k sees at x: an estimate, on one sample or as the mean of two halves."""
+
+    __slots__ = ("estimate", "halves", "here", "rows", "sample", "x")
+
+    def __init__(self, oracle: Oracle, x: Vector, sample: Sample, other: Sample | None):
+        self.x = x
+        self.sample = sample
+        self.here = self.estimate = a = oracle.estimate(x, sample)
+        self.rows = sample.rows
+        self.halves: tuple[Estimate, Estimate] | None = None
+        if other is not None:
+            b = oracle.estimate(x, other)
+            self.rows += other.rows
+            self.halves = (a, b)
+            self.estimate = Estimate(
+                0.5 * (a.g + b.g), 0.5 * (a.c + b.c), 0.5 * (a.J + b.J), issue=a.issue or b.issue
+            )

@@ -1,0 +1,67 @@
+r"""What one iteration leaves behind: a small record, passed in and returned, never modified."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..oracle import EvaluationIssue, Vector
+from .batches import BatchState
+from .lipschitz import Constants
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The state after iteration k. Letters are the paper's."""
+
+    k: int
+    x: Vector
+    y: Vector
+    tau: float
+    xi: float
+    constants: Constants
+    batch: BatchState
+    #: scenario rows used so far
+    samples: int = 0
+    #: x of the iteration before, to shorten a step that leads outside a function's domain
+    x_before: Vector = field(default_factory=lambda: np.empty(0))
+    alpha: float = 0.0
+    beta: float = 1.0
+    tau_trial: float = np.inf
+    violation: float = np.nan
+    #: |d|_H, which tends to the stationarity error as c tends to zero
+    step: float = np.nan
+    rows: int = 0
+    issue: EvaluationIssue | None = None
+
+    #: history columns, in the order of :meth:`record`
+    COLUMNS = (
+        "iteration",
+        "samples",
+        "batch",
+        "violation",
+        "step_norm",
+        "merit_parameter",
+        "ratio_parameter",
+        "step_size",
+        "beta",
+        "lipschitz_gradient",
+        "lipschitz_constraint",
+    )
+
+    def record(self) -> tuple[float, ...]:
+        """The numbers kept in the history."""
+        return (
+            self.k,
+            self.samples,
+            self.rows,
+            self.violation,
+            self.step,
+            self.tau,
+            self.xi,
+            self.alpha,
+            self.beta,
+            self.constants.L,
+            self.constants.Gamma,
+        )

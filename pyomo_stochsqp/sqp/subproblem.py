@@ -1,0 +1,86 @@
+r"""The search direction of an equality-constrained problem (eq. linear_system):
+
+    [ H  J' ] [ d ]     [ g ]
+    [ J  0  ] [ y ] = - [ c ]
+
+and least-squares multipliers, argmin_y |g + J'y|, from the same back end with H = I and c = 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..kkt import KKTBackend
+from ..oracle import Estimate, Jacobian, Problem, Vector
+
+
+class Direction:
+    """A direction d with its multipliers and what the merit function needs to know of it."""
+
+    __slots__ = ("curvature", "d", "feasibility_reduction", "keeps_tau", "slope", "violation", "y")
+
+    def __init__(
+        self,
+        d: Vector,
+        y: Vector,
+        slope: float,
+        curvature: float,
+        violation: float,
+        feasibility_reduction: float,
+        keeps_tau: bool = False,
+    ):
+        self.d = d
+        self.y = y
+        self.slope = slope  # g'd
+        self.curvature = curvature  # d'Hd
+        self.violation = violation  # v(c)
+        self.feasibility_reduction = feasibility_reduction  # v(c) - v(c + J d)
+        #: the direction was computed for the current tau, which therefore stays
+        self.keeps_tau = keeps_tau
+
+
+class Subproblem(Protocol):
+    """Computes directions and multipliers."""
+
+    def direction(self, estimate: Estimate, H: Any, tau: float) -> Direction:
+        """The search direction at one estimate."""
+
+    def multipliers(self, estimate: Estimate) -> tuple[Vector, Vector]:
+        """(y, r): least-squares multipliers and the stationarity residual r they leave."""
+
+
+class EqualitySubproblem:
+    """Rows c(x) = row_lower = row_upper and no bounds."""
+
+    def __init__(self, problem: Problem, backend: KKTBackend, jacobian: Jacobian):
+        self._rhs = problem.row_lower
+        self._backend = backend
+        self._jacobian = jacobian
+        self._no_rows = np.zeros(problem.m)
+
+    def direction(self, estimate: Estimate, H: Any, tau: float) -> Direction:
+        g, J = estimate.g, estimate.J
+        c = estimate.c - self._rhs
+        self._backend.factorise(H, J)
+        solution = self._backend.solve(-g, -c)
+        d = solution.d
+        violation = float(np.abs(c).sum())
+        left = 0.0
+        if solution.rank_deficient:
+            left = float(np.abs(c + self._jacobian.times(J, d)).sum())
+        slope = float(g @ d)
+        if isinstance(H, float):
+            curvature = H * float(d @ d)
+        elif H.ndim == 1:
+            curvature = float((H * d) @ d)
+        else:
+            curvature = float(d @ (H @ d))
+        return Direction(d, solution.y, slope, curvature, violation, violation - left)
+
+    def multipliers(self, estimate: Estimate) -> tuple[Vector, Vector]:
+        self._backend.factorise(1.0, estimate.J)
+        solution = self._backend.solve(-estimate.g, self._no_rows)
+        residual = estimate.g + self._jacobian.transposed(estimate.J, solution.y)
+        return solution.y, residual
