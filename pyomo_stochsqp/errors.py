@@ -26,3 +26,7 @@ class OptionError(StochSQPError, ValueError):
 
 class MissingLibraryError(StochSQPError, ImportError):
     """A library was named by the user but is not installed."""
+
+
+class CheckpointError(StochSQPError, ValueError):
+    """A checkpoint cannot be read, or belongs to another run."""

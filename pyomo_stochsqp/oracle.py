@@ -55,6 +55,10 @@ class Problem:
     def m(self) -> int:
         return self.row_lower.size
 
+    def violation(self, c: Vector) -> Vector:
+        """The distance of every row to its interval [row_lower, row_upper]."""
+        return np.maximum(np.maximum(self.row_lower - c, c - self.row_upper), 0.0)
+
     @classmethod
     def equalities(cls, x0: Vector, m: int) -> Problem:
         """m sampled equalities c(x) = 0, no bounds, every entry of J stored (row by row)."""

@@ -4,12 +4,11 @@
     python benchmarks/cutest/make_reference.py [--output tests/benchmarks/cutest_reference.json]
 
 Nothing here uses the Pyomo models. For each problem the file holds n, m and, at the starting
-point and at two random points near it, f, its gradient, c and its Jacobian J. The values come from
+point and at random points near it, f, its gradient, c and its Jacobian J. The values come from
 
 * ``sif2jax``, whose functions JAX differentiates in double precision: 39 problems. ELEC and
-  SPIN2OP are among them although sif2jax 0.0.8 does not list them: it keeps their modules but
-  doubts them (rounding for ELEC, the form of an empty return value for SPIN2OP); their formulas
-  agree with the SIF files.
+  SPIN2OP are among them although sif2jax 0.0.8 contains but does not list them, pending a review;
+  their formulas are those of ELEC.SIF and of SPIN2LS.SIF, whose residuals are SPIN2OP's rows.
 * The SIF files, transcribed below group by group and differentiated by complex steps, which are
   exact to rounding for these polynomials: five problems. sif2jax has no GENHS28 and no MWRIGHT;
   its HS100LNP and DIXCHLNG multiply by 'SCALE' where SIF divides (HS100LNP also has the constant
@@ -17,8 +16,9 @@ point and at two random points near it, f, its gradient, c and its Jacobian J. T
 
 Rows and signs of c are those of the SIF files; sif2jax keeps them, so no row is permuted.
 
-The two large problems have one random point, and there J is not stored in full but as J v and J'w
-with v_i = cos i (i = 1..n) and w_j = sin j (j = 1..m), and its first and last rows.
+There are two random points; the two large problems, ELEC and SPIN2OP, have one, and for them J is
+stored as J v and J'w with v_i = cos i (i = 1..n) and w_j = sin j (j = 1..m), and as its first and
+last rows.
 """
 
 import argparse

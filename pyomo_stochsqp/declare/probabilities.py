@@ -40,8 +40,8 @@ def probabilities(
     if not np.all(np.isfinite(p)) or np.any(p < 0):
         worst = int(np.flatnonzero(~(np.isfinite(p) & (p >= 0)))[0])
         raise DataError(
-            f"'{name}': weight {p[worst]:g} of scenario {keys[worst]} is not a probability. Weights "
-            "must be finite and non-negative."
+            f"'{name}': weight {p[worst]:g} of scenario {keys[worst]} is not a probability. "
+            "Weights must be finite and non-negative."
         )
     if left_out:
         p = p[np.asarray(active)]
@@ -63,8 +63,8 @@ def _wrong_sum(name: str, total: float, left_out: int) -> str:
             "weights= that sum to 1 over the active blocks, or activate the blocks."
         )
     return (
-        f"'{name}': the weights sum to {total:.6g}, not 1. If they are relative frequencies, divide "
-        "them by their sum."
+        f"'{name}': the weights sum to {total:.6g}, not 1. If they are relative frequencies, "
+        "divide them by their sum."
     )
 
 

@@ -8,7 +8,7 @@ organised in three levels:
 
     Source  a product of independent parts that must be drawn together because some integrand
             mixes them; almost always a single part. It has one batch size.
-    Part    one joint random vector: a row of a table, one draw of a distribution, one scenario block.
+    Part    one joint random vector: a row of a table, a draw of a distribution, a scenario block.
     Field   the columns that one RandomParam reads from its part's row.
 
 The expressions are Pyomo's own objects, with RandomParam members as leaves; :attr:`leaves` says
@@ -140,7 +140,9 @@ class Batch:
 
     __slots__ = ("parts", "size", "weights")
 
-    def __init__(self, size: int, parts: tuple[Any, ...], weights: NDArray[np.float64] | None = None):
+    def __init__(
+        self, size: int, parts: tuple[Any, ...], weights: NDArray[np.float64] | None = None
+    ):
         self.size = size
         self.parts = parts
         self.weights = weights

@@ -1,23 +1,29 @@
 r"""RandomParam: a Pyomo component whose members are random numbers.
 
 A member is a leaf of Pyomo expressions that is neither variable nor constant. It has a meaning only
-under ``E(...)``; asking for its value anywhere else is an error that names it.
+under ``E(...)``; asking for its value anywhere else is an error that names it, unless it was fixed
+with ``fix_to`` (the mean-value problem, or a single scenario).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from weakref import ref as weakref_ref
 
+import numpy as np
+from numpy.typing import NDArray
 from pyomo.common.modeling import NOTSET
+from pyomo.core.base import units_container
 from pyomo.core.base.component import ComponentData
 from pyomo.core.base.indexed_component import IndexedComponent, UnindexedComponent_set
-from pyomo.core.base.param import Param
 from pyomo.core.expr.numvalue import NumericValue
 
 from ..errors import DataError, ModelError
-from . import source as _source
-from .source import RandomSource
+from .columns import Numbers, read_columns
+from .probabilities import probabilities
+from .source import Origin, RandomSource
+from .tables import Table
 
 
 class RandomParamData(ComponentData, NumericValue):
@@ -26,20 +32,32 @@ class RandomParamData(ComponentData, NumericValue):
     __slots__ = ()
 
     def __init__(self, component: Any = None):
-        self._component = weakref_ref(component) if component is not None else None
-        self._index = NOTSET
+        # Slots of ComponentData, which the type checker does not see.
+        reference = None if component is None else weakref_ref(component)
+        self._component = reference  # type: ignore[misc]
+        self._index = NOTSET  # type: ignore[misc]
 
     def __call__(self, exception: Any = NOTSET) -> Any:
+        fixed = self.parent_component()._fixed
+        if fixed is not None:
+            return fixed[self._index]
         if exception is False:
             return None
         raise ModelError(
-            f"RandomParam '{self.name}' has no value of its own: it is random. Put the expression "
-            f"that uses it under an expectation, E(...)."
+            f"RandomParam '{self.name}' is random and has no value of its own. Put the expression "
+            "that uses it under an expectation, E(...). If it is, this expectation is not a finite "
+            "sum: solve it with SolverFactory('stochsqp'), or discretise the model first, for any "
+            "solver, with TransformationFactory('stochsqp.extensive_form').create_using(model, "
+            "n_scenarios=..., seed=...)."
         )
 
     @property
     def value(self) -> Any:
         return self()
+
+    def get_units(self) -> Any:
+        """The units given to the RandomParam."""
+        return self.parent_component()._units
 
     def is_fixed(self) -> bool:
         return True
@@ -57,10 +75,18 @@ class RandomParamData(ComponentData, NumericValue):
 class RandomParam(IndexedComponent):
     """Random data of a model, declared like a Param.
 
-    Exactly one of ``distribution`` (a frozen scipy.stats distribution), ``data`` (one row per
-    scenario, one column per member) and ``sampler`` (``f(rng, size) -> (size, n)``) says where the
-    numbers come from. Members of one RandomParam are drawn jointly; different RandomParams are
-    independent unless they name the same ``source``.
+    Where the numbers come from is said by exactly one of
+
+    - ``data``: one row per scenario, one column per member. A NumPy or memory-mapped array, a SciPy
+      sparse matrix, a DataFrame or a mapping of columns (matched to the index by name);
+    - ``distribution``: a frozen scipy.stats distribution (univariate: independent members), one per
+      member (list, mapping or rule), or a multivariate one;
+    - ``sampler``: a function ``f(rng, size)`` that returns a (size, n) array;
+    - ``source``: a :class:`RandomSource` with data of its own. ``columns`` says which of its
+      columns the members read, if their index does not.
+
+    Members of one RandomParam are drawn jointly; different RandomParams are independent unless they
+    name the same ``source``. ``weights`` are the probabilities of the rows of ``data``.
 
     >>> import pyomo.environ as pyo, scipy.stats as st
     >>> from pyomo_stochsqp import E, RandomParam
@@ -88,76 +114,151 @@ class RandomParam(IndexedComponent):
         sampler: Any = None,
         weights: Any = None,
         source: RandomSource | None = None,
+        columns: Any = None,
+        units: Any = None,
         **kwds: Any,
     ):
-        self._spec = {"distribution": distribution, "data": data, "sampler": sampler}
+        if source is not None and not isinstance(source, RandomSource):
+            raise DataError(f"RandomParam: source={source!r} is not a RandomSource.")
+        self._numbers: Numbers | None = Numbers(data, distribution, sampler)
         self._weights = weights
+        self._wanted = columns
+        self._units = None if units is None else units_container.units.get_units(units)
         self._source = source
-        self._field = -1
+        self._origin: Origin | None = None
         self._columns: dict[Any, int] = {}
-        kwds.setdefault("ctype", Param)
+        self._fixed: dict[Any, float] | None = None
+        self._changes = 0
+        kwds.setdefault("ctype", RandomParam)
         super().__init__(*args, **kwds)
 
     @property
     def source(self) -> RandomSource:
         """The joint source this component reads from."""
-        assert self._source is not None
+        assert self._source is not None, f"RandomParam '{self.name}' is not constructed"
         return self._source
 
     @property
-    def field(self) -> int:
-        """Its position among the RandomParams of its source."""
-        return self._field
+    def origin(self) -> Origin:
+        """The table or distribution that holds its numbers (the source's, if that has one)."""
+        assert self._origin is not None, f"RandomParam '{self.name}' is not constructed"
+        return self._origin
 
     def column(self, index: Any) -> int:
-        """The column of its field that holds this member."""
+        """The column of its table or distribution that holds this member."""
         return self._columns[index]
 
+    @property
+    def random(self) -> bool:
+        """False while it is fixed to numbers."""
+        return self._fixed is None
+
     def construct(self, data: Any = None) -> None:
-        if self._constructed:
+        if self.is_constructed():
             return
         self._constructed = True
+        if self._anonymous_sets is not None:
+            for index_set in self._anonymous_sets:
+                index_set.construct()
+        if data is not None:
+            raise DataError(
+                f"RandomParam '{self.name}': numbers come from data=, distribution=, sampler= or "
+                "source=, not from a DataPortal."
+            )
         if self.is_indexed():
-            self._index_set.construct()
             for index in self._index_set:
-                member = RandomParamData(component=self)
+                member = self._data[index] = RandomParamData(component=self)
                 member._index = index
-                self._data[index] = member
-        keys = list(self._data) if self.is_indexed() else [None]
-        self._columns = {key: j for j, key in enumerate(keys)}
-        given = [k for k, v in self._spec.items() if v is not None]
-        if len(given) != 1:
+        assert self._numbers is not None
+        self._source, self._origin, self._columns = read_columns(
+            self, self._numbers, self._weights, self._wanted
+        )
+        self._numbers = None
+
+    def mean(self) -> Any:
+        """The expected values: a number, or a dict over the index."""
+        means = self._by_index(self._mean())
+        return means if self.is_indexed() else means[None]
+
+    def fix_to(self, values: Any = None, *, row: int | None = None) -> None:
+        """Replace the random numbers by fixed ones, until :meth:`unfix`.
+
+        ``values`` is ``'mean'``, a number, a mapping over the index or a sequence in its order;
+        ``row`` takes one scenario of the data. Expectations over fixed numbers are exact, and every
+        other solver can read them.
+        """
+        if (values is None) == (row is None):
+            raise DataError(f"RandomParam '{self.name}': fix_to needs either values or row=.")
+        if row is not None:
+            self._fix(self._by_index(self._row(row)))
+        elif isinstance(values, str):
+            if values != "mean":
+                raise DataError(
+                    f"RandomParam '{self.name}': fix_to('{values}') is unknown; say 'mean' or give "
+                    "numbers."
+                )
+            self._fix(self._by_index(self._mean()))
+        elif isinstance(values, Mapping):
+            missing = [key for key in self._columns if key not in values]
+            if missing:
+                raise DataError(
+                    f"RandomParam '{self.name}': fix_to has no value for {missing[0]!r}; give one "
+                    "for every member."
+                )
+            self._fix({key: float(values[key]) for key in self._columns})
+        else:
+            numbers = np.asarray(values, dtype=float)
+            if numbers.ndim > 0 and numbers.shape != (len(self._columns),):
+                raise DataError(
+                    f"RandomParam '{self.name}': fix_to got shape {numbers.shape} for "
+                    f"{len(self._columns)} members."
+                )
+            spread = np.broadcast_to(numbers, (len(self._columns),)).tolist()
+            self._fix(dict(zip(self._columns, spread, strict=True)))
+
+    def unfix(self) -> None:
+        """Make the numbers random again."""
+        self._fixed = None
+        self._changes += 1
+
+    def replace(self, source: RandomSource, origin: Origin) -> None:
+        """Read the same columns from another table or distribution from now on."""
+        self._source = source
+        self._origin = origin
+        self._changes += 1
+
+    def _fix(self, numbers: dict[Any, float]) -> None:
+        self._fixed = numbers
+        self._changes += 1
+
+    def _by_index(self, row: NDArray[np.float64]) -> dict[Any, float]:
+        return {key: float(row[j]) for key, j in self._columns.items()}
+
+    def _mean(self) -> NDArray[np.float64]:
+        origin = self.origin
+        if isinstance(origin, Table):
+            return origin.mean(probabilities(self.source.weights, range(origin.size), self.name))
+        return origin.mean()
+
+    def _row(self, row: int) -> NDArray[np.float64]:
+        if not isinstance(self.origin, Table) or not 0 <= row < self.origin.size:
             raise DataError(
-                f"RandomParam '{self.name}': give exactly one of distribution=, data= and "
-                f"sampler= ({'none' if not given else ' and '.join(given)} given)."
+                f"RandomParam '{self.name}': there is no row {row}. fix_to(row=...) takes one of "
+                "the rows of finite data."
             )
-        kind = given[0]
-        build = {
-            "distribution": _source.distribution,
-            "data": _source.table,
-            "sampler": _source.sampler,
-        }[kind]
-        generator = build(self.name, self._spec[kind], keys)
-        if self._source is None:
-            self._source = RandomSource(weights=self._weights)
-        elif self._weights is not None:
-            raise DataError(
-                f"RandomParam '{self.name}': weights= belong to the shared source; give them to "
-                "RandomSource(weights=...)."
-            )
-        self._field = self._source.attach(self.name, generator)
+        return self.origin.rows([row])[0]
 
     def _pprint(self) -> Any:
-        size = self.source.size
+        origin = self.origin
         return (
             [
                 ("Size", len(self)),
                 ("Index", self._index_set if self.is_indexed() else None),
-                ("Scenarios", "drawn" if size is None else size),
+                ("Scenarios", origin.size if isinstance(origin, Table) else "drawn"),
             ],
             self.items,
-            ("Column",),
-            lambda k, v: [self.column(k)],
+            ("Column", "Fixed to"),
+            lambda k, v: [self._columns[k], None if self._fixed is None else self._fixed[k]],
         )
 
 
@@ -170,8 +271,7 @@ class ScalarRandomParam(RandomParamData, RandomParam):
         self._index = None
 
     def construct(self, data: Any = None) -> None:
-        if not self._constructed:
-            self._data[None] = self
+        self._data[None] = self
         RandomParam.construct(self, data)
 
 

@@ -62,8 +62,8 @@ class ScenarioSet:
         for expression in items:
             return expression
         raise ModelError(
-            f"E({self}): there are no scenarios. Build the blocks before the expectation, or give a "
-            "list that is not empty."
+            f"E({self}): there are no scenarios. Build the blocks before the expectation, or give "
+            "a list that is not empty."
         )
 
     def resolve(self) -> Scenarios:

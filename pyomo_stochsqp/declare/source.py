@@ -1,168 +1,167 @@
-r"""Joint random vectors: tables of scenarios, distributions and samplers.
+r"""Sources of randomness: whatever is drawn as one row w = (w_1, ..., w_n).
 
-A :class:`RandomSource` draws one row w = (w_1, ..., w_n) at a time. RandomParams that share a source
-read columns of the same row; RandomParams with different sources are independent.
+RandomParams that name the same source read the same row; RandomParams with different sources are
+independent. A source either holds a joint table or distribution of its own, whose columns the
+RandomParams read, or it is a mere label under which RandomParams with tables of equal length
+belong together row by row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DataError
+from .distributions import Distribution, Sampled, checked, distribution
+from .probabilities import probabilities
 from .program import Field, Part
+from .tables import Table, column_labels, table
+
+Origin = Table | Distribution
 
 
 class RandomSource:
-    """A joint source of randomness, shared by several RandomParams.
+    """Joint randomness, shared by several RandomParams.
 
-    Give each RandomParam its own ``data=`` (all with the same number of rows) and the same source:
-    row i of all of them is then drawn together.
+    With data of its own (at most one of ``data``, ``distribution`` and ``sampler``), RandomParams
+    read its columns, by name or by ``columns=``:
 
     >>> import pyomo.environ as pyo, numpy as np
     >>> from pyomo_stochsqp import RandomParam, RandomSource
-    >>> rows = RandomSource(name="patients")
     >>> m = pyo.ConcreteModel()
-    >>> m.features = RandomParam([0, 1], data=np.eye(2), source=rows)
-    >>> m.label = RandomParam(data=np.array([1.0, -1.0]), source=rows)
-    >>> rows.size
-    2
+    >>> days = RandomSource("days", data={"wind": [3.0, 5.0], "price": [40.0, 20.0]})
+    >>> m.wind = RandomParam(source=days)
+    >>> m.cost = RandomParam(source=days, columns="price")
+    >>> m.cost.mean()
+    30.0
+
+    Without, it is a label: every RandomParam brings its own table, and row i of all of them is
+    drawn together.
+
+    >>> patients = RandomSource("patients")
+    >>> m.features = RandomParam([0, 1], data=np.eye(2), source=patients)
+    >>> m.label = RandomParam(data=[1.0, -1.0], source=patients)
+
+    ``weights`` are the probabilities of the rows of finite data: an array, or the name of a column.
     """
-
-    def __init__(self, name: str | None = None, weights: Any = None):
-        self.name = name
-        self._weights = weights
-        self._members: list[tuple[str, Generator]] = []
-
-    @property
-    def size(self) -> int | None:
-        """Number of scenario rows; None for a distribution or a sampler."""
-        return self._members[0][1].size if self._members else None
-
-    def attach(self, name: str, generator: Generator) -> int:
-        """Add one RandomParam's columns; returns its field number."""
-        for other, existing in self._members:
-            if existing.size != generator.size:
-                raise DataError(
-                    f"RandomParam '{name}' has {_rows(generator)}, but '{other}' of the same "
-                    f"source has {_rows(existing)}: rows of one source are drawn together, so "
-                    "give both the same number of rows or separate sources."
-                )
-        self._members.append((name, generator))
-        return len(self._members) - 1
-
-    def freeze(self) -> Part:
-        """The record that sampling and compilation read."""
-        members = self._members
-        size = self.size
-        name = self.name or members[0][0]
-        fields = tuple(Field(n, g.width, g.matrix) for n, g in members)
-        if size is not None:
-            return Part(name, fields, size=size, weights=probabilities(self._weights, size, name))
-        if self._weights is not None:
-            raise DataError(
-                f"Source '{name}': weights= belong to data= (one probability per row); a "
-                "distribution or a sampler carries its own probabilities. Remove weights=."
-            )
-        draws = [g.draw for _, g in members]
-        return Part(name, fields, draw=lambda rng, count: tuple(d(rng, count) for d in draws))
-
-
-def _rows(generator: Generator) -> str:
-    return "a distribution" if generator.size is None else f"{generator.size} rows"
-
-
-def probabilities(weights: Any, size: int, name: str) -> NDArray[np.float64] | None:
-    """Validated probabilities of ``size`` scenarios; None when all are equal."""
-    if weights is None:
-        return None
-    p = np.asarray(weights, dtype=float)
-    if p.shape != (size,):
-        raise DataError(f"'{name}': {p.size} weights for {size} scenarios; give one each.")
-    if not np.all(np.isfinite(p)) or np.any(p < 0):
-        raise DataError(f"'{name}': weights must be finite and non-negative probabilities.")
-    if abs(p.sum() - 1.0) > 1e-6:
-        raise DataError(
-            f"'{name}': the weights sum to {p.sum():.6g}, not 1. Divide them by their sum if they "
-            "are relative frequencies."
-        )
-    return p / p.sum()
-
-
-class Generator:
-    """Where one RandomParam's columns come from: a table, or a function of (rng, size)."""
 
     def __init__(
         self,
-        width: int,
-        matrix: Any = None,
-        draw: Callable[[np.random.Generator, int], NDArray[np.float64]] | None = None,
+        name: str | None = None,
+        *,
+        data: Any = None,
+        distribution: Any = None,
+        sampler: Any = None,
+        weights: Any = None,
     ):
-        self.width = width
-        self.matrix = matrix
-        self._draw = draw
+        self.name = name
+        title = f"RandomSource '{name}'" if name else "RandomSource"
+        self.weights = named_weights(title, data, weights)
+        self.origin = None
+        self.labels: list[Any] | None = None
+        if not all(v is None for v in (data, distribution, sampler)):
+            self.origin = make_origin(title, None, data, distribution, sampler)
+            self.labels = (
+                self.origin.labels
+                if isinstance(self.origin, Table)
+                else list(distribution)
+                if isinstance(distribution, Mapping)
+                else None
+            )
+            check_weights(title, self.origin, self.weights)
 
-    @property
-    def size(self) -> int | None:
-        return None if self.matrix is None else self.matrix.shape[0]
 
-    def draw(self, rng: np.random.Generator, count: int) -> NDArray[np.float64]:
-        assert self._draw is not None
-        return self._draw(rng, count)
-
-
-def table(name: str, data: Any, keys: Sequence[Any]) -> Generator:
-    """A finite table: one row per scenario, one column per member of the RandomParam."""
-    matrix = np.asarray(data, dtype=float)
-    if matrix.ndim == 1:
-        matrix = matrix[:, None]
-    if matrix.ndim != 2 or matrix.shape[1] != len(keys):
+def make_origin(
+    title: str,
+    width: int | None,
+    data: Any,
+    dist: Any,
+    sampler: Any,
+    wanted: Sequence[Any] | None = None,
+) -> Origin:
+    """The table or distribution behind exactly one of data=, distribution= and sampler=."""
+    options = (("data", data), ("distribution", dist), ("sampler", sampler))
+    given = [f"{key}=" for key, v in options if v is not None]
+    if len(given) != 1:
         raise DataError(
-            f"RandomParam '{name}': data has shape {np.shape(data)}, but one column is needed for "
-            f"each of the {len(keys)} members (rows are scenarios)."
+            f"{title}: give exactly one of data=, distribution= and sampler= "
+            f"({' and '.join(given) or 'none'} given)."
         )
-    if matrix.shape[0] == 0:
-        raise DataError(f"RandomParam '{name}': data has no rows, so there is nothing to draw.")
-    if not np.isfinite(matrix).all():
-        row, column = np.argwhere(~np.isfinite(matrix))[0]
+    if data is not None:
+        return table(title, data, wanted)
+    made = distribution(title, dist, width) if dist is not None else Sampled(title, sampler)
+    return checked(title, made, width)
+
+
+def check_weights(title: str, origin: Origin, weights: Any) -> None:
+    """Weights belong to finite data and are probabilities; found out at declaration."""
+    if weights is None:
+        return
+    if not isinstance(origin, Table):
         raise DataError(
-            f"RandomParam '{name}': data has NaN or infinity at row {row}, column {column}. "
-            "Clean or impute the data first."
+            f"{title}: weights= belong to data= (one probability per row); a distribution or a "
+            "sampler carries its own probabilities. Remove weights=."
         )
-    return Generator(len(keys), matrix=matrix)
+    probabilities(weights, range(origin.size), title)
 
 
-def distribution(name: str, dist: Any, keys: Sequence[Any]) -> Generator:
-    """A scipy.stats frozen distribution: univariate (independent members) or multivariate."""
-    width = len(keys)
-
-    def draw(rng: np.random.Generator, count: int) -> NDArray[np.float64]:
-        shape = (count, width) if hasattr(dist, "ppf") else count
-        values = np.asarray(dist.rvs(size=shape, random_state=rng), dtype=float)
-        return values.reshape(count, -1)
-
-    return _checked(name, draw, width)
+def named_weights(title: str, data: Any, weights: Any) -> Any:
+    """``weights`` given as the name of a column of ``data`` become that column."""
+    if not isinstance(weights, str):
+        return weights
+    if weights not in (column_labels(data) or []):
+        raise DataError(f"{title}: weights='{weights}' is not a column of the data.")
+    return np.asarray(data[weights], dtype=float)
 
 
-def sampler(name: str, function: Callable[..., Any], keys: Sequence[Any]) -> Generator:
-    """A user function sampler(rng, size) -> (size, n) array."""
+def freeze(source: RandomSource, readers: Sequence[Any]) -> Part:
+    """The record of a source; ``readers`` are the RandomParams of the model that read from it."""
+    name = source.name or readers[0].name
+    if source.origin is not None:
+        titled: list[tuple[str, Origin]] = [(name, source.origin)]
+    else:
+        titled = [(reader.name, reader.origin) for reader in readers]
+    tables = [(n, o) for n, o in titled if isinstance(o, Table)]
+    if tables:
+        size = tables[0][1].size
+        weights = probabilities(source.weights, range(size), name)
+        fields = tuple(Field(n, t.width, t.matrix) for n, t in tables)
+        return Part(name, fields, size=size, weights=weights)
+    origins = [o for _, o in titled if not isinstance(o, Table)]
+    dimensions = [o.dimension for o in origins]
+    ends = np.cumsum(dimensions)
 
-    def draw(rng: np.random.Generator, count: int) -> NDArray[np.float64]:
-        values = np.asarray(function(rng, count), dtype=float)
-        return values.reshape(count, -1)
+    def draw(rng: np.random.Generator, count: int) -> tuple[NDArray[np.float64], ...]:
+        return tuple(o.draw(rng, count) for o in origins)
 
-    return _checked(name, draw, len(keys))
+    def from_uniform(u: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+        parts = np.split(u, ends[:-1], axis=1)
+        return tuple(o.from_uniform(v) for o, v in zip(origins, parts, strict=True))  # type: ignore[union-attr]
+
+    invertible = all(dimensions)
+    return Part(
+        name,
+        tuple(Field(n, o.width) for n, o in titled),
+        draw=draw,
+        from_uniform=from_uniform if invertible else None,
+        dimension=int(ends[-1]) if invertible else 0,
+    )
 
 
-def _checked(name: str, draw: Callable[..., Any], width: int) -> Generator:
-    """Draw two rows once, on a private stream, so that a wrong shape is found at declaration."""
-    probe = draw(np.random.default_rng(0), 2)
-    if probe.shape != (2, width):
-        raise DataError(
-            f"RandomParam '{name}': drawing 2 scenarios gave shape {probe.shape}, expected "
-            f"(2, {width}): one column per member."
-        )
-    return Generator(width, draw=draw)
+def check_same_rows(title: str, origin: Origin, others: Sequence[Any]) -> None:
+    """RandomParams under one label are drawn row by row together, so they need equal lengths."""
+    rows = _rows(origin)
+    for other in others:
+        if _rows(other.origin) != rows:
+            raise DataError(
+                f"{title} has {rows}, but '{other.name}' of the same source has "
+                f"{_rows(other.origin)}: rows of one source are drawn together, so give both the "
+                "same number of rows, or separate sources."
+            )
+
+
+def _rows(origin: Origin) -> str:
+    return f"{origin.size} rows" if isinstance(origin, Table) else "a distribution"

@@ -6,164 +6,171 @@ import math
 from typing import Any
 
 from pyomo.core.base import Constraint, Objective, minimize
-from pyomo.core.expr import numeric_expr as ne
-from pyomo.core.expr.visitor import identify_variables
+from pyomo.core.expr import value
+from pyomo.core.expr.numvalue import native_numeric_types
 
 from ..errors import ModelError
 from .affine import split
-from .expectation import ExpectationData, random_members
-from .program import Function, Leaf, Part, Row, Source, StochasticProgram, Term
-from .source import probabilities
+from .checks import (
+    check_components,
+    check_constructed,
+    check_contents,
+    check_every_source_is_used,
+    check_row_can_hold,
+    check_variables,
+)
+from .expectation import ExpectationData
+from .program import Function, Row, StochasticProgram, Term
+from .randomness import Randomness
+from .scan import scan
+from .summands import summands
 
 
 def read_model(model: Any) -> StochasticProgram:
-    """Read and validate a constructed model."""
-    objectives = list(model.component_data_objects(Objective, active=True, descend_into=True))
-    if len(objectives) != 1:
-        names = ", ".join(o.name for o in objectives) or "none"
-        raise ModelError(
-            f"Model '{model.name}' needs exactly one active objective; found {len(objectives)} "
-            f"({names}). Deactivate the others or add an Objective."
-        )
-    objective = objectives[0]
+    """Read and validate a constructed model.
+
+    >>> import pyomo.environ as pyo, scipy.stats as st
+    >>> from pyomo_stochsqp import E, RandomParam
+    >>> from pyomo_stochsqp.declare import read_model
+    >>> m = pyo.ConcreteModel()
+    >>> m.x = pyo.Var(initialize=1.0)
+    >>> m.w = RandomParam(distribution=st.norm())
+    >>> m.obj = pyo.Objective(expr=E((m.w - m.x) ** 2) + m.x)
+    >>> program = read_model(m)
+    >>> [s.name for s in program.sources], len(program.objective.terms)
+    (['w'], 1)
+    """
+    check_constructed(model)
+    check_components(model)
     reader = _Reader()
-    objective_function = reader.function(objective.expr, objective.name)
+    objective = _single_objective(model)
+    expr = 0.0 if objective is None else objective.expr
+    name = "no objective" if objective is None else objective.name
+    target = reader.function(expr, name)
     rows = []
-    for con in model.component_data_objects(Constraint, active=True, descend_into=True):
-        body = reader.function(con.body, con.name)
-        lower = -math.inf if con.lb is None else float(con.lb)
-        upper = math.inf if con.ub is None else float(con.ub)
-        rows.append(Row(con, body, lower, upper))
-    sources, leaves = reader.organise()
+    for constraint in model.component_data_objects(Constraint, active=True, descend_into=True):
+        lower, body, upper = reader.bounded(constraint)
+        if body is not None:
+            rows.append(Row(constraint, body, lower, upper))
+    if objective is None and any(row.body.terms for row in rows):
+        raise ModelError(
+            f"Model '{model.name}' has expectation constraints but no active objective. Add one; "
+            "if any feasible point will do, add Objective(expr=0)."
+        )
+    check_every_source_is_used(model, reader.randomness.used_sources())
+    variables = check_variables(model, reader.variables)
+    sources, leaves = reader.randomness.organise()
+    place = reader.randomness.source_number
     return StochasticProgram(
         model=model,
-        variables=reader.variables(),
-        objective=reader.finish(objective_function),
+        variables=variables,
+        objective=_renumbered(target, place),
         objective_component=objective,
-        sign=1 if objective.sense == minimize else -1,
-        rows=[Row(r.component, reader.finish(r.body), r.lower, r.upper) for r in rows],
+        sign=1 if objective is None or objective.sense == minimize else -1,
+        rows=[Row(r.component, _renumbered(r.body, place), r.lower, r.upper) for r in rows],
         sources=sources,
         leaves=leaves,
     )
 
 
-class _Reader:
-    """Collects the parts of randomness while functions are read, then numbers the sources.
+def _single_objective(model: Any) -> Any:
+    objectives = list(model.component_data_objects(Objective, active=True, descend_into=True))
+    if len(objectives) > 1:
+        names = ", ".join(o.name for o in objectives[:5])
+        raise ModelError(
+            f"Model '{model.name}' has {len(objectives)} active objectives ({names}). Deactivate "
+            "all but one, for example with m.obj.deactivate()."
+        )
+    return objectives[0] if objectives else None
 
-    While reading, a Term's ``source`` is the number of one of its parts; parts that meet in one
-    integrand are united, and :meth:`finish` renumbers the terms once all of the model was seen.
-    """
+
+def _renumbered(function: Function, source_number: list[int]) -> Function:
+    """While a model is read, a term names a part; now parts have become sources."""
+    if not function.terms:
+        return function
+    terms = tuple(
+        Term(source_number[t.source], t.multiplier, t.integrand, t.scenarios)
+        for t in function.terms
+    )
+    return Function(function.exact, terms)
+
+
+class _Reader:
+    """Reads functions one by one and collects their variables and randomness."""
 
     def __init__(self) -> None:
-        self._parts: list[Part] = []
-        self._part_of: dict[Any, int] = {}
-        self._owner: list[int] = []  # union-find over parts
-        self._members: dict[int, Any] = {}
-        self._variables: dict[int, Any] = {}
-        self._source_of_part: list[tuple[int, int]] = []
+        self.variables: dict[int, Any] = {}
+        self.randomness = Randomness()
+
+    def bounded(self, constraint: Any) -> tuple[float, Function | None, float]:
+        """(lower, body, upper) of a constraint; no body if it cannot depend on any variable."""
+        lower, body, upper = constraint.to_bounded_expression()
+        name = constraint.name
+        before = len(self.variables)
+        function = self.function(body, name)
+        low, high = _number(lower, name, -math.inf), _number(upper, name, math.inf)
+        if len(self.variables) == before and not self._has_variables(function):
+            check_row_can_hold(name, function, low, high)
+            return low, None, high
+        return low, function, high
 
     def function(self, expr: Any, where: str) -> Function:
+        """Split an expression into its exact part and its expectations."""
+        seen = scan(expr)
+        check_contents(seen, where, outside=True)
+        self.variables.update(seen.variables)
+        if not seen.expectations:
+            return Function(expr)
         exact, found = split(expr, where)
         terms: list[Term] = []
         for multiplier, node in found:
-            if node.scenarios is not None:
-                part = self._scenario_part(node, where)
-                terms.append(Term(part, multiplier, scenarios=node.scenarios))
-                for e in node.scenarios:
-                    self._see(e)
+            if node.explicit is not None:
+                terms.append(self._scenario_term(multiplier, node, where))
             else:
-                for summand in _summands(node.integrand):
-                    members = random_members(summand)
-                    if not members:
-                        exact = exact + multiplier * summand
-                        continue
-                    parts = [self._random_part(r) for r in members]
-                    for p in parts[1:]:
-                        self._unite(parts[0], p)
-                    terms.append(Term(parts[0], multiplier, integrand=summand))
-                    self._see(summand)
-            self._see(multiplier)
-        outside = random_members(exact)
-        if outside:
-            raise ModelError(
-                f"'{where}': RandomParam '{outside[0].name}' is used outside an expectation. Put "
-                "the term that uses it under E(...)."
-            )
-        self._see(exact)
+                deterministic, random = self._template_terms(multiplier, node, where)
+                exact = exact + deterministic
+                terms += random
         return Function(exact, tuple(terms))
 
-    def finish(self, function: Function) -> Function:
-        terms = (
-            Term(self._source_of_part[t.source][0], t.multiplier, t.integrand, t.scenarios)
-            for t in function.terms
-        )
-        return Function(function.exact, tuple(terms))
+    def _template_terms(
+        self, multiplier: Any, node: ExpectationData, where: str
+    ) -> tuple[Any, list[Term]]:
+        seen = scan(node.integrand)
+        check_contents(seen, where)
+        self.variables.update(seen.variables)
+        deterministic: Any = 0.0
+        terms = []
+        for part in summands(node.integrand, seen):
+            if part.sources:
+                number = self.randomness.part_of(part.sources, part.random)
+                terms.append(Term(number, multiplier, integrand=part.expression))
+            else:
+                deterministic = deterministic + multiplier * part.expression
+        return deterministic, terms
 
-    def variables(self) -> list[Any]:
-        return list(self._variables.values())
+    def _scenario_term(self, multiplier: Any, node: ExpectationData, where: str) -> Term:
+        assert node.explicit is not None
+        resolved = node.explicit.resolve()
+        for expression in resolved.expressions:
+            if expression.__class__ in native_numeric_types:
+                continue
+            seen = scan(expression)
+            check_contents(seen, where, explicit=True)
+            self.variables.update(seen.variables)
+        number = self.randomness.part_of_scenarios(node, resolved)
+        return Term(number, multiplier, scenarios=resolved.expressions)
 
-    def organise(self) -> tuple[list[Source], dict[int, Leaf]]:
-        groups: dict[int, list[int]] = {}
-        for p in range(len(self._parts)):
-            groups.setdefault(self._root(p), []).append(p)
-        self._source_of_part = [(0, 0)] * len(self._parts)
-        sources = []
-        for members in groups.values():
-            for position, p in enumerate(members):
-                self._source_of_part[p] = (len(sources), position)
-            parts = tuple(self._parts[p] for p in members)
-            sources.append(Source(" x ".join(p.name for p in parts), parts))
-        leaves = {}
-        for key, (member, part) in self._members.items():
-            s, position = self._source_of_part[part]
-            component = member.parent_component()
-            leaves[key] = Leaf(s, position, component.field, component.column(member.index()))
-        return sources, leaves
-
-    def _see(self, expr: Any) -> None:
-        if hasattr(expr, "is_expression_type"):
-            for v in identify_variables(expr, include_fixed=False):
-                self._variables.setdefault(id(v), v)
-
-    def _random_part(self, member: Any) -> int:
-        source = member.parent_component().source
-        if id(source) not in self._part_of:
-            self._add_part(id(source), source.freeze())
-        part = self._part_of[id(source)]
-        self._members[id(member)] = (member, part)
-        return part
-
-    def _scenario_part(self, node: ExpectationData, where: str) -> int:
-        count = len(node.scenarios)
-        weights = probabilities(node.probabilities(), count, where)
-        key = (
-            node._scenario_base if node._scenario_base is not None else id(node),
-            tuple(node.scenario_keys),
-            None if weights is None else weights.tobytes(),
-        )
-        if key not in self._part_of:
-            name = "scenarios" if not self._parts else f"scenarios{len(self._parts) + 1}"
-            self._add_part(
-                key, Part(name, (), size=count, weights=weights, scenario_keys=node.scenario_keys)
-            )
-        return self._part_of[key]
-
-    def _add_part(self, key: Any, part: Part) -> None:
-        self._part_of[key] = len(self._parts)
-        self._parts.append(part)
-        self._owner.append(len(self._owner))
-
-    def _root(self, p: int) -> int:
-        while self._owner[p] != p:
-            p = self._owner[p]
-        return p
-
-    def _unite(self, a: int, b: int) -> None:
-        self._owner[self._root(b)] = self._root(a)
+    def _has_variables(self, function: Function) -> bool:
+        """Only asked when no new variable was met: were there old ones?"""
+        pieces = [function.exact]
+        for term in function.terms:
+            pieces += [term.multiplier, *(term.scenarios or [term.integrand])]
+        return any(scan(piece).variables for piece in pieces)
 
 
-def _summands(expr: Any) -> list[Any]:
-    """Top-level summands, so that independent parts that only add up stay separate sources."""
-    if isinstance(expr, ne.SumExpression):
-        return [t for arg in expr.args for t in _summands(arg)]
-    return [expr]
+def _number(bound: Any, where: str, absent: float) -> float:
+    if bound is None:
+        return absent
+    if bound.__class__ not in native_numeric_types:
+        check_contents(scan(bound), where, outside=True)
+    return float(value(bound))

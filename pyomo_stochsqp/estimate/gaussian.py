@@ -3,8 +3,8 @@ r"""The paper's noise model: exact values plus independent Gaussian errors.
     g ~ N(grad f(x), eps_g beta_k^2 / n I),   c ~ N(c(x), eps_c beta_k^2 / m I),
     J_ij ~ N(grad c_i(x)_j, eps_J beta_k^2 / (m n))
 
-(Section "Experiments on CUTEst Problems"). A sample is its set of errors, so two points estimated on
-one sample differ by exact differences only. Every entry of J is noisy, so its pattern becomes full.
+(Section "Experiments on CUTEst Problems"). A sample is its set of errors, so two points estimated
+on one sample differ by exact differences only. Every entry of J is noisy: its pattern becomes full.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from pyomo.core.base.var import VarData
 from ..compile import Evaluator
 from ..declare import StochasticProgram
 from ..oracle import Estimate, Problem, Sample, SourceInfo, Vector
-from ..sample import Sampler
+from ..sample import Sampler, whole_size
 
 
 class ModelOracle:
@@ -18,7 +18,7 @@ class ModelOracle:
 
     def __init__(self, program: StochasticProgram, evaluator: Evaluator, sampler: Sampler):
         self.problem = problem_of(program, evaluator)
-        self.sources = tuple(SourceInfo(s.name, s.size) for s in program.sources)
+        self.sources = tuple(SourceInfo(s.name, whole_size(s)) for s in program.sources)
         self._evaluator = evaluator
         self._sampler = sampler
 
@@ -26,6 +26,8 @@ class ModelOracle:
         return Sample(*self._sampler.draw(stream, k, batch))
 
     def estimate(self, x: Vector, sample: Sample, objective: bool = False) -> Estimate:
+        if sample.exact and sample.rows:
+            return self._evaluator.evaluate_full(x, objective)
         return self._evaluator.evaluate(x, sample.payload, objective)
 
     def full(self, x: Vector, objective: bool = False) -> Estimate:

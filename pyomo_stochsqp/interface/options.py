@@ -7,10 +7,13 @@ This table generates the solver's configuration, the validation of values, the t
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import inf
 from typing import Any
+
+import numpy as np
 
 from ..errors import OptionError
 from ..sample import METHODS
@@ -118,8 +121,45 @@ def _lipschitz(name: str, value: Any) -> Any:
     return (L, Gamma)
 
 
+def _callback(name: str, value: Any) -> Any:
+    if not callable(value):
+        raise OptionError(f"{name}={value!r}: give a function of one argument, the run's state.")
+    return value
+
+
+def _path(name: str, value: Any) -> str:
+    try:
+        return os.fspath(value)
+    except TypeError:
+        raise OptionError(f"{name}={value!r} is not a file name.") from None
+
+
+def _hessian(name: str, value: Any) -> Any:
+    if isinstance(value, str):
+        return one_of(("auto", "identity", "bfgs"))(name, value)
+    matrix = np.asarray(value, dtype=float)
+    if matrix.ndim not in (1, 2) or not np.isfinite(matrix).all():
+        raise OptionError(f"{name}: give a diagonal (n numbers) or a matrix (n x n) of numbers.")
+    return matrix
+
+
 OPEN_UNIT = number(0.0, 1.0, open_low=True, open_high=True)
 POSITIVE = number(0.0, inf, open_low=True, open_high=True)
+POSITIVE_OR_INF = number(0.0, inf, open_low=True)
+
+#: what a preset changes; 'paper' is Algorithm 1 as in the paper's Section "Numerical Results"
+PRESETS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "paper": {
+        "batch_growth": "constant",
+        "beta": 1.0,
+        "step_rule": "grid",
+        "max_step": inf,
+        "hessian": "identity",
+        "scaling": "none",
+        "merit_parameter": 0.1,
+    },
+}
 
 OPTIONS: tuple[Option, ...] = (
     Option("batch_size", 64, _batch_size, "int >= 1, or {source: int}",
@@ -129,8 +169,12 @@ OPTIONS: tuple[Option, ...] = (
     Option("max_iter", 3000, integer(0), "int >= 0", "iteration limit"),
     Option("max_samples", None, optional(number(0, inf)), ">= 0",
            "scenario budget; without it, growing batches may use max_iter * batch_size"),
-    Option("tol_feas", 1e-4, POSITIVE, "> 0", "tolerance of the certified infeasibility"),
-    Option("tol_opt", 1e-4, POSITIVE, "> 0", "tolerance of the certified stationarity error"),
+    Option("tol_feas", None, optional(POSITIVE), "> 0",
+           "tolerance of the certified infeasibility; 1e-3 where it is sampled, 1e-6 where exact"),
+    Option("tol_opt", None, optional(POSITIVE), "> 0",
+           "tolerance of the certified stationarity error; 1e-3 where sampled, 1e-6 where exact"),
+    Option("preset", "default", one_of(PRESETS), " | ".join(PRESETS),
+           "values of the options that are not given: ours, or those of the paper"),
     Option("batch_growth", "adaptive", one_of(GROWTHS), " | ".join(GROWTHS),
            "how batches grow: see 'Choosing batch sizes'", group="sampling"),
     Option("growth_rate", 1.01, number(1.0, inf), ">= 1",
@@ -145,7 +189,18 @@ OPTIONS: tuple[Option, ...] = (
            "step in [alpha_min, alpha_max]; 'grid' is the paper's", r"\alpha_k", group="algorithm"),
     Option("lipschitz", "auto", _lipschitz, "'auto' or (L, Gamma)",
            "Lipschitz constants: measured on the way, or given", r"L, \Gamma", group="algorithm"),
-    Option("merit_parameter", 0.1, POSITIVE, "> 0", "first merit parameter",
+    Option("max_step", 1.0, POSITIVE_OR_INF, "> 0", "largest step size; the paper has none",
+           group="algorithm"),
+    Option("hessian", "auto", _hessian, "auto | identity | bfgs | matrix",
+           "curvature of the subproblem", "H_k", group="algorithm"),
+    Option("scaling", "auto", one_of(("auto", "none", "user")), "auto | none | user",
+           "scale rows and objective to unit gradients, or by the Suffix 'scaling_factor'",
+           group="algorithm"),
+    Option("return_iterate", "best", one_of(("best", "last", "average", "random")),
+           "best | last | average | random",
+           "the point loaded: best by certificate, last, tail average, or drawn as in the theory",
+           group="algorithm"),
+    Option("merit_parameter", 1.0, POSITIVE, "> 0", "first merit parameter",
            r"\tau_0", group="algorithm"),
     Option("ratio_parameter", 1.0, POSITIVE, "> 0", "first ratio parameter",
            r"\xi_0", group="algorithm"),
@@ -161,22 +216,46 @@ OPTIONS: tuple[Option, ...] = (
     Option("step_range", 10.0, number(0, inf), ">= 0",
            "length of the step-size interval, times beta", r"\theta", group="algorithm"),
     Option("kkt_solver", "auto", one_of(("auto", "dense", "ldl", "cholmod", "superlu")),
-           "auto | dense | ldl | cholmod | superlu", "back end of the KKT system", group="algorithm"),
+           "auto | dense | ldl | cholmod | superlu", "back end of the KKT system",
+           group="algorithm"),
     Option("jit", "auto", one_of(("auto", True, False)), "auto | True | False",
            "compile the evaluation with numba", group="engine"),
+    Option("warm_start", False, flag, "bool",
+           "start from the multipliers in the model's 'dual' Suffix, too", group="run"),
+    Option("callback", None, optional(_callback), "function of the run's state",
+           "called during the run; stops it by returning True", group="run"),
+    Option("callback_every", 1, integer(1), "int >= 1",
+           "iterations between two calls of the callback", group="run"),
+    Option("checkpoint", None, optional(_path), "file name",
+           "where the run is saved, so that resume= can continue it", group="run"),
+    Option("checkpoint_every", None, optional(integer(1)), "int >= 1",
+           "iterations between two checkpoints; without it, as often as costs 1 % of the run",
+           group="run"),
+    Option("resume", None, optional(_path), "file name",
+           "continue the run saved in this checkpoint", group="run"),
 )  # fmt: skip
 
 BY_NAME = {o.name: o for o in OPTIONS}
 
 
 def validated(given: Mapping[str, Any]) -> dict[str, Any]:
-    """All options with their values; unknown names raise and suggest the nearest one."""
-    for name in given:
-        if name not in BY_NAME:
-            raise unknown_option(name, BY_NAME)
-    return {
-        o.name: o.check(o.name, given[o.name]) if o.name in given else o.default for o in OPTIONS
-    }
+    """All options with their values; None is the default, an unknown name raises."""
+    values = {o.name: o.default for o in OPTIONS}
+    preset = given.get("preset")
+    if preset is not None:
+        values.update(PRESETS[BY_NAME["preset"].check("preset", preset)])
+    for name, value in given.items():
+        check_name(name)
+        if value is not None:
+            values[name] = BY_NAME[name].check(name, value)
+    return values
+
+
+def check_name(name: str, more: Iterable[str] = ()) -> None:
+    """Raise for a name that is neither an option nor one of ``more``, and suggest the nearest."""
+    known = [*BY_NAME, *more]
+    if name not in known:
+        raise unknown_option(name, known)
 
 
 def unknown_option(name: str, known: Iterable[str]) -> OptionError:

@@ -16,19 +16,15 @@ from ..compile import compile_program
 from ..declare import StochasticProgram, read_model
 from ..errors import OptionError
 from ..estimate import ModelOracle
-from ..kkt import KKTPattern, make_backend
-from ..oracle import Jacobian, Oracle, SourceInfo
-from ..report import Budget, Certifier, Outcome, Tolerances, run
+from ..oracle import Oracle, SourceInfo
+from ..report import Budget, Certifier, Observer, Outcome, Progress, Tolerances, run
 from ..sample import Sampler
-from ..sqp import (
-    Batches,
-    EqualitySubproblem,
-    Identity,
-    Parameters,
-    State,
-    StochasticSQP,
-    make_schedule,
-)
+from ..sqp import Assembly, Choices, Parameters, State, assemble, unscaled
+from .scaling import user_scaling
+
+#: defaults of tol_feas and tol_opt, relative to the size of the gradient and of the row's bound
+SAMPLED_TOLERANCE = 1e-3
+EXACT_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -37,19 +33,26 @@ class Setup:
 
     program: StochasticProgram
     oracle: Oracle
-    method: StochasticSQP
+    assembly: Assembly
     certifier: Certifier
     budget: Budget
     tolerances: Tolerances
     seed: int
-    backend: str
 
-    def run(self, observers: Sequence[Any] = ()) -> Outcome:
-        """Run to the end."""
+    @property
+    def backend(self) -> str:
+        """The KKT back end, in words."""
+        return self.assembly.kkt
+
+    def beginning(self) -> Progress:
+        """The run before its first iteration."""
+        return Progress.beginning(self.assembly.method.start(self.oracle.problem.x0), State.COLUMNS)
+
+    def run(self, observers: Sequence[Observer] = (), progress: Progress | None = None) -> Outcome:
+        """Run to the end, from the beginning or from where ``progress`` stands."""
         return run(
-            self.method,
-            State.COLUMNS,
-            self.oracle.problem.x0,
+            self.assembly.method,
+            self.beginning() if progress is None else progress,
             self.certifier,
             self.budget,
             self.tolerances,
@@ -64,24 +67,39 @@ def prepare(model: Any, options: Mapping[str, Any], time_limit: float | None = N
     evaluator = compile_program(program, jit=options["jit"])
     sampler = Sampler(program.sources, seed, options["sampling"], options["replacement"])
     oracle = ModelOracle(program, evaluator, sampler)
-    problem = oracle.problem
-    pattern = KKTPattern(problem.n, problem.m, problem.jac_indptr, problem.jac_indices)
-    backend = make_backend(pattern, options["kkt_solver"])
-    subproblem = EqualitySubproblem(problem, backend, Jacobian(problem))
-    growth = options["batch_growth"]
-    beta = options["beta"]
-    if beta == "auto":
-        beta = "diminishing" if growth in ("constant", "variance") and oracle.sources else 1.0
-    schedule = make_schedule(beta)
     sizes = batch_sizes(options["batch_size"], oracle.sources)
-    lipschitz = options["lipschitz"]
-    method = StochasticSQP(
+    assembly = assemble(oracle, _choices(options, sizes, program, oracle))
+    return Setup(
+        program,
         oracle,
-        subproblem,
-        Identity(),
-        Batches(oracle.sources, sizes, growth, options["growth_rate"], schedule),
-        schedule,
-        Parameters(
+        assembly,
+        Certifier(oracle, assembly.subproblem.multipliers),
+        _budget(options, sizes, time_limit),
+        _tolerances(options, oracle),
+        seed,
+    )
+
+
+def _choices(
+    options: Mapping[str, Any], sizes: tuple[int, ...], program: StochasticProgram, oracle: Oracle
+) -> Choices:
+    """The options in the words of the algorithm."""
+    scaling = None
+    if options["scaling"] == "none":
+        scaling = unscaled(oracle.problem)
+    elif options["scaling"] == "user":
+        scaling = user_scaling(program)
+    hessian = options["hessian"]
+    return Choices(
+        batch=sizes,
+        growth=options["batch_growth"],
+        growth_rate=options["growth_rate"],
+        beta=options["beta"],
+        lipschitz=None if options["lipschitz"] == "auto" else options["lipschitz"],
+        hessian=1.0 if isinstance(hessian, str) and hessian == "identity" else hessian,
+        scaling=scaling,
+        kkt_solver=options["kkt_solver"],
+        parameters=Parameters(
             tau0=options["merit_parameter"],
             xi0=options["ratio_parameter"],
             eta=options["decrease_fraction"],
@@ -90,23 +108,25 @@ def prepare(model: Any, options: Mapping[str, Any], time_limit: float | None = N
             eps_xi=options["ratio_decrease"],
             theta=options["step_range"],
             step_rule=options["step_rule"],
+            step_cap=options["max_step"],
         ),
-        None if lipschitz == "auto" else lipschitz,
     )
+
+
+def _budget(
+    options: Mapping[str, Any], sizes: tuple[int, ...], time_limit: float | None
+) -> Budget:
     max_samples = options["max_samples"]
     if max_samples is None:
-        grows = growth != "constant" and sizes
+        grows = options["batch_growth"] != "constant" and sizes
         max_samples = options["max_iter"] * sum(sizes) if grows else np.inf
-    return Setup(
-        program,
-        oracle,
-        method,
-        Certifier(oracle, subproblem.multipliers),
-        Budget(options["max_iter"], max_samples, np.inf if time_limit is None else time_limit),
-        Tolerances(options["tol_feas"], options["tol_opt"]),
-        seed,
-        backend.describe(),
-    )
+    return Budget(options["max_iter"], max_samples, np.inf if time_limit is None else time_limit)
+
+
+def _tolerances(options: Mapping[str, Any], oracle: Oracle) -> Tolerances:
+    sampled = any(s.size is None for s in oracle.sources)
+    default = SAMPLED_TOLERANCE if sampled else EXACT_TOLERANCE
+    return Tolerances(options["tol_feas"] or default, options["tol_opt"] or default)
 
 
 def batch_sizes(batch_size: Any, sources: Sequence[SourceInfo]) -> tuple[int, ...]:

@@ -1,8 +1,20 @@
 """History, certificates, the driver loop, log and plots: what a run tells about itself."""
 
 from .certificate import Certificate, Certifier
-from .driver import Budget, Outcome, Tolerances, run
+from .driver import Budget, Observer, Outcome, Tolerances, run
 from .history import History
+from .progress import Progress
 from .termination import Stop
 
-__all__ = ["Budget", "Certificate", "Certifier", "History", "Outcome", "Stop", "Tolerances", "run"]
+__all__ = [
+    "Budget",
+    "Certificate",
+    "Certifier",
+    "History",
+    "Observer",
+    "Outcome",
+    "Progress",
+    "Stop",
+    "Tolerances",
+    "run",
+]

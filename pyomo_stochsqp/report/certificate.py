@@ -2,15 +2,16 @@ r"""Certificates: how feasible and how stationary a point is, with confidence bo
 
 Two errors at x, with least-squares multipliers y (argmin |grad f + J'y|):
 
-    infeasibility  max_i dist(c_i(x), [lower_i, upper_i])      stationarity  |grad f(x) + J(x)'y|_inf
+    infeasibility  max_i dist(c_i(x), [lower_i, upper_i])     stationarity  |grad f(x) + J(x)'y|_inf
 
-If every source is finite and a full pass is affordable, both are exact. Otherwise they are estimated
-on R independent replicates of a validation stream that the iterations never see. With mean and
-standard error of each component over the replicates, the upper bounds are
+If every source is finite and a full pass is affordable, both are exact. Otherwise they are
+estimated on R independent replicates of a validation stream that the iterations never see. With
+mean and standard error of each component over the replicates, the upper bounds are
 
     max_i ( |mean_i| + t se_i ),
 
-t the Student quantile with R - 1 degrees of freedom at joint level 95 % (Bonferroni over components).
+t the Student quantile with R - 1 degrees of freedom at joint level 95 % (Bonferroni over the
+components).
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from ..oracle import VALIDATION_STREAM, Estimate, Jacobian, Oracle, Vector
+from ..oracle import VALIDATION_STREAM, Estimate, Jacobian, Oracle, Problem, Vector
 
 REPLICATES = 16
 LEVEL = 0.95
 
-Multipliers = Callable[[Estimate], tuple[Vector, Vector]]
+Multipliers = Callable[[Vector, Estimate], tuple[Vector, Vector]]
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,11 @@ class Certificate:
     stationarity: float
     infeasibility_bound: float
     stationarity_bound: float
+    #: what the tolerances are relative to: max(1, |row bound|) and max(1, |grad f|_inf)
+    infeasibility_scale: float
+    stationarity_scale: float
+    #: grad f + J'y, the reduced costs of a minimisation
+    reduced_costs: Vector
     objective: float
     objective_error: float
     #: row with the largest violation, or -1
@@ -48,8 +54,13 @@ class Certificate:
 
     @property
     def error(self) -> float:
-        """The larger of the two errors: what 'best' means."""
+        """The larger of the two errors."""
         return max(self.infeasibility, self.stationarity)
+
+    @property
+    def error_bound(self) -> float:
+        """The larger of their two upper bounds."""
+        return max(self.infeasibility_bound, self.stationarity_bound)
 
 
 class Certifier:
@@ -59,7 +70,6 @@ class Certifier:
         self._oracle = oracle
         self._multipliers = multipliers
         self._jacobian = Jacobian(oracle.problem)
-        self._made = 0
 
     @property
     def full_pass(self) -> int | None:
@@ -69,19 +79,21 @@ class Certifier:
             return None
         return sum(s for s in sizes if s is not None)
 
-    def certify(self, x: Vector, rows: int) -> Certificate | None:
-        """A certificate that may use about ``rows`` scenarios; None where x is out of domain."""
+    def certify(self, x: Vector, rows: int, number: int) -> Certificate | None:
+        """A certificate that may use about ``rows`` scenarios; None where x is out of domain.
+
+        ``number`` (the iteration) chooses the validation sample: a resumed run sees the same.
+        """
         full = self.full_pass
         if full is not None and full <= rows:
             estimate = self._oracle.full(x, objective=True)
             return self._assemble(x, [estimate], full)
-        self._made += 1
         size = max(2, rows // (REPLICATES * len(self._oracle.sources)))
         batch = [size] * len(self._oracle.sources)
         estimates = [
             self._oracle.estimate(
                 x,
-                self._oracle.draw(VALIDATION_STREAM, self._made * REPLICATES + r, batch),
+                self._oracle.draw(VALIDATION_STREAM, number * REPLICATES + r, batch),
                 objective=True,
             )
             for r in range(REPLICATES)
@@ -97,17 +109,14 @@ class Certifier:
             np.mean([e.c for e in estimates], axis=0),
             np.mean([e.J for e in estimates], axis=0),
         )
-        y, residual = self._multipliers(mean)
-        violation = np.maximum(
-            np.maximum(problem.row_lower - mean.c, mean.c - problem.row_upper), 0.0
-        )
+        y, residual = self._multipliers(x, mean)
+        violation = problem.violation(mean.c)
+        worst = int(violation.argmax()) if problem.m else -1
         f, f_error = _mean_and_error([float(e.f) for e in estimates if e.f is not None])
         c_error = residual_error = 0.0
         if len(estimates) > 1:
             spread_c = _standard_error([e.c for e in estimates])
-            spread_r = _standard_error(
-                [e.g + self._jacobian.transposed(e.J, y) for e in estimates]
-            )
+            spread_r = _standard_error([e.g + self._jacobian.transposed(e.J, y) for e in estimates])
             c_error = spread_c * _quantile(problem.m)
             residual_error = spread_r * _quantile(problem.n)
         return Certificate(
@@ -117,12 +126,25 @@ class Certifier:
             stationarity=float(np.abs(residual).max(initial=0.0)),
             infeasibility_bound=float((violation + c_error).max(initial=0.0)),
             stationarity_bound=float((np.abs(residual) + residual_error).max(initial=0.0)),
+            infeasibility_scale=_scale(_row_bounds(problem)[worst]) if problem.m else 1.0,
+            stationarity_scale=_scale(mean.g),
+            reduced_costs=mean.g + self._jacobian.transposed(mean.J, y),
             objective=f,
             objective_error=f_error,
-            worst_row=int(violation.argmax()) if problem.m else -1,
+            worst_row=worst,
             rows=rows,
             exact=len(estimates) == 1,
         )
+
+
+def _scale(values: Vector) -> float:
+    return max(1.0, float(np.abs(values).max(initial=0.0)))
+
+
+def _row_bounds(problem: Problem) -> Vector:
+    """The bounds of every row, infinite ones as zero."""
+    both = np.stack([problem.row_lower, problem.row_upper], axis=1)
+    return np.where(np.isfinite(both), both, 0.0)
 
 
 def _standard_error(values: list[Vector]) -> Vector:

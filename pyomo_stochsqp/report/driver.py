@@ -1,20 +1,24 @@
 r"""The driver: runs any method iteration by iteration, keeps its history, certifies points, stops.
 
-    state = method.start(x0)
     repeat   state = method.step(state)
     until    converged, out of budget, stuck, interrupted
 
-A method is anything with ``start`` and ``step`` whose states carry k, x, samples, violation, issue
-and record(). Certificates are due whenever the iterations since the last one have used ten times
-as many scenarios as the certificate will, so that they cost at most a tenth of the run; the
-schedule counts scenarios, not seconds, and so does not disturb reproducibility.
+A method is anything with ``start`` and ``step`` whose states carry k, x, samples, violation, issue,
+ended (a Stop, where the method itself knows that it is done) and record(). Certificates are due
+whenever the iterations since the last one have used ten times as many scenarios as the certificate
+will, so that they cost at most a tenth of the run; the schedule counts scenarios, not seconds, and
+so does not disturb reproducibility.
+
+Observers (log, callback, checkpoint, signals) are called after every iteration. The last
+certificates of a run that did not converge are not part of its :class:`Progress`, so that a
+checkpoint written at any time continues as if the run had never stopped.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,10 +26,12 @@ import numpy as np
 from ..oracle import Vector
 from .certificate import Certificate, Certifier
 from .history import History
+from .progress import Progress, certificate_row
 from .termination import Stop
 
 CERTIFICATE_SHARE = 0.1
 FIRST_CERTIFICATE = 50  # iterations
+LEAST_FINAL_ROWS = 64
 DIVERGED = 1e12
 
 
@@ -55,105 +61,124 @@ class Tolerances:
     feasibility: float
     optimality: float
 
-    def met(self, certificate: Certificate) -> bool:
-        """Upper confidence bounds of both errors are below their tolerances."""
-        return (
-            certificate.infeasibility_bound <= self.feasibility
-            and certificate.stationarity_bound <= self.optimality
+    def excess(self, certificate: Certificate) -> float:
+        """The larger upper bound in units of its tolerance: the best point has the smallest."""
+        return max(
+            certificate.infeasibility_bound / (self.feasibility * certificate.infeasibility_scale),
+            certificate.stationarity_bound / (self.optimality * certificate.stationarity_scale),
         )
 
+    def met(self, certificate: Certificate) -> bool:
+        """Upper confidence bounds of both errors are below their tolerances."""
+        return self.excess(certificate) <= 1.0
 
-@dataclass
+
+@dataclass(frozen=True)
 class Outcome:
     """How a run ended."""
 
     stop: Stop
-    state: Any
+    message: str
+    progress: Progress
     best: Certificate | None
-    history: History
+    #: the table of all certificates, the last ones included
+    certificates: History
     seconds: float
-    average: Vector
-    message: str = ""
-    certificates: list[tuple[int, Certificate]] = field(default_factory=list)
+
+    @property
+    def state(self) -> Any:
+        """The last state."""
+        return self.progress.state
+
+    @property
+    def history(self) -> History:
+        """One row per iteration."""
+        return self.progress.history
 
 
-Observer = Callable[[Any], bool | None]
+#: Called with the progress after every iteration. True stops the run; a text says why.
+Observer = Callable[[Progress], bool | str | None]
 
 
 def run(
     method: Method,
-    columns: Sequence[str],
-    x0: Vector,
+    progress: Progress,
     certifier: Certifier,
     budget: Budget,
     tolerances: Tolerances,
     observers: Sequence[Observer] = (),
 ) -> Outcome:
-    """Run a method to its end. An observer that returns True stops the run."""
+    """Run a method to its end, from the beginning or from a checkpoint."""
     started = time.perf_counter()
-    history = History(columns)
-    certificates: list[tuple[int, Certificate]] = []
-    average = TailAverage(x0)
-    state = method.start(x0)
-    certified_at = 0
-    message = ""
+    stop, message = _iterate(method, progress, certifier, budget, tolerances, observers)
+    best, certificates = progress.best, progress.certificates
+    state = progress.state
+    if best is None or not tolerances.met(best):
+        rows = max(int(CERTIFICATE_SHARE * state.samples), LEAST_FINAL_ROWS)
+        certificates = certificates.copy()
+        for c in _certify(certifier, (state.x, progress.average.mean), rows, state.k):
+            certificates.append(certificate_row(state, c))
+            best = _better(best, c, tolerances)
+    if stop is Stop.STALLED and best is not None and tolerances.met(best):
+        stop = Stop.CONVERGED
+    elif stop is Stop.CONVERGED and (best is None or not tolerances.met(best)):
+        stop = Stop.STALLED
+    seconds = progress.seconds_before + time.perf_counter() - started
+    return Outcome(stop, message, progress, best, certificates, seconds)
 
+
+def _iterate(
+    method: Method,
+    progress: Progress,
+    certifier: Certifier,
+    budget: Budget,
+    tolerances: Tolerances,
+    observers: Sequence[Observer],
+) -> tuple[Stop, str]:
+    """The main loop."""
+    state, history, average = progress.state, progress.history, progress.average
+    deadline = time.perf_counter() + budget.time_limit
     while True:
         if state.k >= budget.max_iter:
-            stop = Stop.ITERATION_LIMIT
-            break
+            return Stop.ITERATION_LIMIT, ""
         if state.samples >= budget.max_samples:
-            stop = Stop.SAMPLE_LIMIT
-            break
-        if time.perf_counter() - started >= budget.time_limit:
-            stop = Stop.TIME_LIMIT
-            break
-        state = method.step(state)
+            return Stop.SAMPLE_LIMIT, ""
+        if time.perf_counter() >= deadline:
+            return Stop.TIME_LIMIT, ""
+
+        state = progress.state = method.step(state)
         if state.issue is not None:
-            stop, message = Stop.EVALUATION_ERROR, str(state.issue)
-            break
+            return Stop.EVALUATION_ERROR, str(state.issue)
         history.append(state.record())
-        average.add(state.k, state.x)
+        average.add(state.samples, state.x)
+        if state.ended is not None:
+            return state.ended, ""
         if not np.abs(state.x).max(initial=0.0) < DIVERGED:
-            stop = Stop.UNBOUNDED
-            break
+            return Stop.UNBOUNDED, ""
+
         if state.k % FIRST_CERTIFICATE == 0 or state.samples == 0:
-            rows = int(CERTIFICATE_SHARE * (state.samples - certified_at))
-            made = _certify(certifier, (state.x, average.mean), rows // 2)
-            certificates += [(state.k, c) for c in made]
-            certified_at = state.samples
-            if any(tolerances.met(c) for c in made):
-                stop = Stop.CONVERGED
-                break
-        if any([observer(state) for observer in observers]):
-            stop = Stop.INTERRUPTED
-            break
+            rows = int(CERTIFICATE_SHARE * (state.samples - progress.certified_at)) // 2
+            made = _certify(certifier, (state.x, average.mean), rows, state.k)
+            progress.certified_at = state.samples
+            for c in made:
+                progress.certificates.append(certificate_row(state, c))
+                progress.best = _better(progress.best, c, tolerances)
+            if progress.best is not None and tolerances.met(progress.best):
+                return Stop.CONVERGED, ""
 
-    if stop is not Stop.CONVERGED:
-        rows = max(int(CERTIFICATE_SHARE * state.samples), 64)
-        certificates += [(state.k, c) for c in _certify(certifier, (state.x, average.mean), rows)]
-    best = min((c for _, c in certificates), key=lambda c: c.error, default=None)
-    seconds = time.perf_counter() - started
-    return Outcome(stop, state, best, history, seconds, average.mean, message, certificates)
+        verdicts = [observer(progress) for observer in observers]
+        if any(verdicts):
+            return Stop.INTERRUPTED, next((v for v in verdicts if isinstance(v, str)), "")
 
 
-def _certify(certifier: Certifier, points: Sequence[Vector], rows: int) -> list[Certificate]:
-    made = (certifier.certify(x, rows) for x in points if np.isfinite(x).all())
+def _better(best: Certificate | None, new: Certificate, tolerances: Tolerances) -> Certificate:
+    if best is None or tolerances.excess(new) <= tolerances.excess(best):
+        return new
+    return best
+
+
+def _certify(
+    certifier: Certifier, points: Sequence[Vector], rows: int, number: int
+) -> list[Certificate]:
+    made = (certifier.certify(x, rows, number) for x in points if np.isfinite(x).all())
     return [c for c in made if c is not None]
-
-
-class TailAverage:
-    """The mean of about the last half of the iterates: restarted whenever k doubles."""
-
-    def __init__(self, x0: Vector):
-        self.mean = x0
-        self._count = 0
-        self._restart = 1
-
-    def add(self, k: int, x: Vector) -> None:
-        """Take in one iterate."""
-        if k >= self._restart:
-            self._restart = 2 * k
-            self._count = 0
-        self._count += 1
-        self.mean = self.mean + (x - self.mean) / self._count

@@ -1,6 +1,6 @@
 """Drawing scenario rows: counter-based streams, point sets, batches."""
 
 from .points import METHODS
-from .sampler import Sampler
+from .sampler import Sampler, whole_size
 
-__all__ = ["METHODS", "Sampler"]
+__all__ = ["METHODS", "Sampler", "whole_size"]

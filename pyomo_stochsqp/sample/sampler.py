@@ -19,6 +19,9 @@ from .points import METHODS, POINT_SETS
 from .rows import rows_at, uniform_rows
 from .streams import block_length, generator
 
+#: combinations of independent parts that are enumerated rather than sampled
+LARGEST_PRODUCT = 1 << 20
+
 
 class Sampler:
     """Draws from every source of a program; see the module's docstring."""
@@ -31,7 +34,8 @@ class Sampler:
         replacement: bool = False,
     ):
         if method not in METHODS:
-            raise OptionError(f"sampling='{method}' is unknown; choose one of {', '.join(METHODS)}.")
+            choices = ", ".join(METHODS)
+            raise OptionError(f"sampling='{method}' is unknown; choose one of {choices}.")
         self.sources = tuple(sources)
         self.seed = seed
         self._streams = [
@@ -40,7 +44,9 @@ class Sampler:
         ]
         self._whole = [_whole_batch(src) for src in self.sources]
 
-    def draw(self, stream: int, k: int, batch: Sequence[int]) -> tuple[tuple[Batch, ...], int, bool]:
+    def draw(
+        self, stream: int, k: int, batch: Sequence[int]
+    ) -> tuple[tuple[Batch, ...], int, bool]:
         """(batches, rows drawn in all, whether every source is complete)."""
         batches = []
         rows = 0
@@ -111,10 +117,23 @@ class _PartStream:
         return tuple(f.reshape(length, batch, f.shape[-1]) for f in fields)
 
 
-def _whole_batch(source: Source) -> Batch | None:
-    """All rows of a finite source made of one part (products are enumerated by `full` only)."""
-    if source.size is None or len(source.parts) > 1:
+def whole_size(source: Source) -> int | None:
+    """The scenarios of a source that can be drawn all at once; None if there are too many."""
+    size = source.size
+    if size is None or (len(source.parts) > 1 and size > LARGEST_PRODUCT):
         return None
-    part = source.parts[0]
-    assert part.size is not None
-    return Batch(part.size, (slice(0, part.size),), part.weights)
+    return size
+
+
+def _whole_batch(source: Source) -> Batch | None:
+    """All scenarios of a finite source: all rows of its part, or all combinations of its parts."""
+    size = whole_size(source)
+    if size is None:
+        return None
+    if len(source.parts) == 1:
+        return Batch(size, (slice(0, size),), source.parts[0].weights)
+    rows = np.unravel_index(np.arange(size), [p.size or 1 for p in source.parts])
+    weights = np.full(size, 1.0)
+    for part, r in zip(source.parts, rows, strict=True):
+        weights *= 1.0 / (part.size or 1) if part.weights is None else part.weights[r]
+    return Batch(size, tuple(rows), weights)

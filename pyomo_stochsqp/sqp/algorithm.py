@@ -24,7 +24,7 @@ import numpy as np
 from ..oracle import ITERATION_STREAM, PROBE_STREAM, Estimate, Jacobian, Oracle, Sample, Vector
 from . import lipschitz, merit, stepsize
 from .batches import Batches, BatchState
-from .curvature import Curvature
+from .curvature import Curvature, CurvatureState, lagrangian_change, quadratic_form
 from .lipschitz import Constants
 from .parameters import Parameters, curvature_floor
 from .state import State
@@ -73,36 +73,35 @@ class StochasticSQP:
             xi=self._p.xi0,
             constants=constants,
             batch=BatchState(),
+            curvature=self._curvature.initial(),
             x_before=x,
         )
 
     def step(self, state: State) -> State:
         """The body of Algorithm 1's loop."""
         k, p, beta = state.k + 1, self._p, self._beta(state.k + 1)
-        H = self._curvature.matrix
+        H = state.curvature.H
 
         look = self._evaluate(k, state)
         x, estimate, rows = look.x, look.estimate, look.rows
         if estimate.issue is not None:
             return replace(state, k=k, issue=estimate.issue)
 
-        direction = self._subproblem.direction(estimate, H, state.tau)  # eq. linear_system
+        direction = self._subproblem.direction(x, estimate, H, state.tau)  # eq. linear_system
         d, N = direction.d, direction.curvature
-        constants, batch = state.constants, state.batch
+        constants, batch, curvature = state.constants, state.batch, state.curvature
         if look.halves is not None:
-            batch = self._noise_of(look.halves, direction, H, state.tau, batch)
+            batch = self._noise_of(look, direction, H, state.tau, batch)
 
-        if N > (TINY_STEP * (1.0 + float(np.abs(x).max(initial=0.0)))) ** 2:
+        if N > TINY_STEP**2 * (1.0 + float(x @ x)):
             tau_trial = self._trial(direction)
             tau = merit.updated_merit_parameter(state.tau, tau_trial, p.eps_tau)
-            reduction = merit.model_reduction(
-                tau, direction.slope, direction.feasibility_reduction
-            )
+            reduction = merit.model_reduction(tau, direction.slope, direction.feasibility_reduction)
             xi = merit.updated_ratio_parameter(state.xi, reduction / (tau * N), p.eps_xi)
             alpha = self._step_size(beta, tau, xi, reduction, direction, constants)
             if self._given is None and constants.due(k):
-                alpha, constants, more = self._check(
-                    k, look, direction, alpha, constants,
+                alpha, constants, curvature, more = self._check(
+                    k, look, direction, alpha, constants, curvature,
                     lambda c: self._step_size(beta, tau, xi, reduction, direction, c),
                 )  # fmt: skip
                 rows += more
@@ -118,6 +117,7 @@ class StochasticSQP:
             xi=xi,
             constants=constants,
             batch=batch,
+            curvature=curvature,
             samples=state.samples + rows,
             x_before=x,
             alpha=alpha,
@@ -183,16 +183,16 @@ class StochasticSQP:
 
     def _noise_of(
         self,
-        halves: tuple[Estimate, Estimate],
+        look: _Look,
         direction: Direction,
         H: object,
         tau: float,
         batch: BatchState,
     ) -> BatchState:
         """Compare the directions of two half batches (see batches.py)."""
-        one = self._subproblem.direction(halves[0], H, tau).d
-        two = self._subproblem.direction(halves[1], H, tau).d
-        noise = 0.25 * self._curvature.squared_norm(one - two)
+        assert look.halves is not None
+        one, two = (self._subproblem.direction(look.x, e, H, tau).d for e in look.halves)
+        noise = 0.25 * quadratic_form(H, one - two)
         return self._batches.after_probe(batch, noise, direction.curvature)
 
     def _check(
@@ -202,8 +202,9 @@ class StochasticSQP:
         direction: Direction,
         alpha: float,
         constants: Constants,
+        curvature: CurvatureState,
         step_size: Callable[[Constants], float],
-    ) -> tuple[float, Constants, int]:
+    ) -> tuple[float, Constants, CurvatureState, int]:
         """Measure L and Gamma on the step about to be taken; shorten it if they were too small."""
         rows = 0
         for _ in range(MAX_HALVINGS):
@@ -217,11 +218,12 @@ class StochasticSQP:
             found = lipschitz.secants(look.here, there, s, length, self._jacobian)
             constants = lipschitz.updated(constants, k, *found)
             shorter = step_size(constants)
-            self._curvature.observe(look.here, there, s, direction.y)
             if shorter >= 0.5 * alpha:
-                return min(alpha, shorter), constants, rows
+                z = lagrangian_change(look.here, there, direction.y, self._jacobian)
+                curvature = self._curvature.updated(curvature, s, z)
+                return min(alpha, shorter), constants, curvature, rows
             alpha = shorter
-        return alpha, constants, rows
+        return alpha, constants, curvature, rows
 
 
 class _Look:

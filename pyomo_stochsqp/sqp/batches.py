@@ -64,6 +64,13 @@ class Batches:
             _capped(b * factor, size) for b, size in zip(self._initial, self._sizes, strict=True)
         )
 
+    def complete(self, k: int, state: BatchState) -> bool:
+        """Whether iteration k would draw every scenario there is."""
+        return all(
+            size is not None and b >= size
+            for b, size in zip(self.sizes(k, state), self._sizes, strict=True)
+        )
+
     def wants_probe(self, k: int, exact: bool) -> bool:
         """Whether iteration k should be computed on two half batches."""
         return self.growth == "adaptive" and not exact and k % PROBE_EVERY == 0

@@ -1,38 +1,101 @@
-r"""Curvature H_k: symmetric positive definite matrices in [zeta I, kappa_H I] (Assumption H).
+r"""Curvature H_k: positive definite matrices with zeta I <= H_k <= kappa_H I (Assumption H).
 
-H_k is built from what was seen before iteration k only, as the theory asks.
+H_k is built only from what was seen before iteration k, as the theory asks. Pairs (s, z) come from
+both ends of a step s estimated on one sample, with z the change of the Lagrangian's gradient,
+
+    z = g+ - g + (J+ - J)'y,
+
+so that they carry curvature and no difference of noises.
 
     identity   H = I, the paper's choice
+    bfgs       Powell's damped update: z <- t z + (1 - t) H s with the largest t <= 1 that gives
+               s'z >= 0.2 s'Hs, then  H <- H - H s s'H / s'Hs + z z' / s'z
+    fixed      a matrix of the user
+
+A pair whose quotients s'z/s's or z'z/s'z leave [zeta, kappa_H] is not used.
 """
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from ..oracle import Estimate, Vector
+import numpy as np
+
+from ..oracle import Estimate, Jacobian, Vector
+
+ZETA = 1e-8
+KAPPA = 1e8
+DAMPING = 0.2
+
+
+class CurvatureState(NamedTuple):
+    """The matrix of the current iteration: a float (multiple of I), a diagonal, or a matrix."""
+
+    H: Any
+    pairs: int = 0
 
 
 class Curvature(Protocol):
-    """The matrix of the current iteration, and what it learns from a step."""
+    """A rule for H."""
 
-    @property
-    def matrix(self) -> Any:
-        """A float (multiple of I), a diagonal (n,), or a matrix."""
+    def initial(self) -> CurvatureState:
+        """The matrix of the first iteration."""
 
-    def squared_norm(self, d: Vector) -> float:
-        """d'Hd."""
-
-    def observe(self, here: Estimate, there: Estimate, s: Vector, y: Vector) -> None:
-        """Both ends of a step s, estimated on one sample, and multipliers y."""
+    def updated(self, state: CurvatureState, s: Vector, z: Vector) -> CurvatureState:
+        """What a pair (s, z) teaches."""
 
 
-class Identity:
-    """H = I."""
+class Fixed:
+    """The same H for ever: the identity, or the user's."""
 
-    matrix = 1.0
+    def __init__(self, H: Any = 1.0):
+        self._H = H
 
-    def squared_norm(self, d: Vector) -> float:
-        return float(d @ d)
+    def initial(self) -> CurvatureState:
+        return CurvatureState(self._H)
 
-    def observe(self, here: Estimate, there: Estimate, s: Vector, y: Vector) -> None:
-        """Nothing to learn."""
+    def updated(self, state: CurvatureState, s: Vector, z: Vector) -> CurvatureState:
+        return state
+
+
+class BFGS:
+    """Damped BFGS, dense."""
+
+    def __init__(self, n: int):
+        self._n = n
+
+    def initial(self) -> CurvatureState:
+        return CurvatureState(np.eye(self._n))
+
+    def updated(self, state: CurvatureState, s: Vector, z: Vector) -> CurvatureState:
+        H = state.H
+        ss = float(s @ s)
+        if not ss > 0.0:
+            return state
+        sz = float(s @ z)
+        if state.pairs == 0 and sz > 0.0:
+            # The first pair also sets the scale of a matrix that was only a guess.
+            H = np.eye(self._n) * min(max(float(z @ z) / sz, ZETA), KAPPA)
+        Hs = H @ s
+        sHs = float(s @ Hs)
+        if sz < DAMPING * sHs:
+            t = (1.0 - DAMPING) * sHs / (sHs - sz)
+            z = t * z + (1.0 - t) * Hs
+            sz = float(s @ z)
+        if not (ZETA * ss <= sz and float(z @ z) <= KAPPA * sz):
+            return state
+        H = H - np.outer(Hs, Hs / sHs) + np.outer(z, z / sz)
+        return CurvatureState(H, state.pairs + 1)
+
+
+def lagrangian_change(here: Estimate, there: Estimate, y: Vector, jacobian: Jacobian) -> Vector:
+    """z = g+ - g + (J+ - J)'y."""
+    z = there.g - here.g
+    return z + jacobian.transposed(there.J - here.J, y) if y.size else z
+
+
+def quadratic_form(H: Any, d: Vector) -> float:
+    """d'Hd."""
+    if isinstance(H, float):
+        return H * float(d @ d)
+    return float((H * d) @ d) if H.ndim == 1 else float(d @ (H @ d))

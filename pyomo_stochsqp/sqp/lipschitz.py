@@ -1,7 +1,7 @@
-r"""Lipschitz constants L (of grad f) and Gamma (of the rows of grad c, summed), measured on the way.
+r"""Lipschitz constants L (of grad f) and Gamma (of grad c, rows summed), measured on the way.
 
-Secants along the step s just taken, both ends estimated on the SAME sample (independent samples would
-measure noise), in the norm |s|_H^2 = s'Hs that the steps are measured in:
+Secants along the step s just taken, both ends estimated on the SAME sample (independent samples
+would measure noise), in the norm |s|_H^2 = s'Hs that the steps are measured in:
 
     L_secant = |s'(g+ - g)| / |s|_H^2,      Gamma_secant = 2 |c+ - c - J s|_1 / |s|_H^2
 
@@ -25,6 +25,7 @@ from ..oracle import SETUP_STREAM, Estimate, Jacobian, Oracle, Vector
 
 SAFETY = 1.2
 DECAY = 0.9
+RISE = 1.5  # less is a fluctuation of the secants, not news
 CHECK_EVERY = 10
 CALM_AFTER = 20
 
@@ -55,7 +56,7 @@ def secants(
 def updated(constants: Constants, k: int, L: float, Gamma: float) -> Constants:
     """The rule of this file's head."""
     old_L, old_Gamma, risen_at = constants
-    if SAFETY * L > old_L or SAFETY * Gamma > old_Gamma:
+    if SAFETY * L > RISE * old_L or SAFETY * Gamma > RISE * old_Gamma:
         risen_at = k
     return Constants(
         max(SAFETY * L, DECAY * old_L), max(SAFETY * Gamma, DECAY * old_Gamma), risen_at

@@ -1,7 +1,7 @@
 r"""The constants of Algorithm 1's "Require" line, under the paper's letters.
 
-eq. beta_requirement asks 2 (1 - eta) beta_k xi_0 tau_0 / (tau_0 L + Gamma) to lie in (0, 1], so that
-alpha_min <= 1. :func:`curvature_floor` is the smallest tau_0 L + Gamma that grants it.
+eq. beta_requirement asks 2 (1 - eta) beta_k xi_0 tau_0 / (tau_0 L + Gamma) to lie in (0, 1], so
+that alpha_min <= 1. :func:`curvature_floor` is the smallest tau_0 L + Gamma that grants it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 r"""Step-size schedules beta_k in (0, 1].
 
-    constant      beta_k = b
-    diminishing   beta_k = ((ceil(k/500) - 1) 500 + 1)^(-0.6)      (the paper's, piecewise constant)
+constant      beta_k = b
+diminishing   beta_k = ((ceil(k/500) - 1) 500 + 1)^(-0.6)      (the paper's, piecewise constant)
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def diminishing(k: int) -> float:
 
 
 def make_schedule(beta: Any) -> Schedule:
-    """A schedule from a number, 'diminishing', a sequence (its last value repeats) or a callable."""
+    """A schedule from a number, 'diminishing', a sequence (its last value repeats), a callable."""
     if beta == "diminishing":
         return diminishing
     if isinstance(beta, (int, float)):

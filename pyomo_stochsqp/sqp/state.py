@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..oracle import EvaluationIssue, Vector
+from ..report.termination import Stop
 from .batches import BatchState
+from .curvature import CurvatureState
 from .lipschitz import Constants
 
 
@@ -22,6 +24,7 @@ class State:
     xi: float
     constants: Constants
     batch: BatchState
+    curvature: CurvatureState
     #: scenario rows used so far
     samples: int = 0
     #: x of the iteration before, to shorten a step that leads outside a function's domain
@@ -33,7 +36,11 @@ class State:
     #: |d|_H, which tends to the stationarity error as c tends to zero
     step: float = np.nan
     rows: int = 0
+    #: the exact phase made it: no sampling error
+    exact: bool = False
     issue: EvaluationIssue | None = None
+    #: the method itself sees that it is finished
+    ended: Stop | None = None
 
     #: history columns, in the order of :meth:`record`
     COLUMNS = (

@@ -7,12 +7,12 @@ With D = tau L + Gamma, N = |d|^2 and v = |c|_1 (eqs. stepsizes, alphaphi):
     alpha_phi = max{ alpha > 0 : varphi(alpha) <= 0 }
     alpha_max = min{ alpha_min + theta beta, alpha_phi }
 
-varphi is the larger of two convex quadratics that meet at alpha = 1, so alpha_phi is a root of one of
-them. Where b = 2 v - (1 - eta) beta Delta l is positive the textbook root subtracts nearly equal
+varphi is the larger of two convex quadratics that meet at alpha = 1, so alpha_phi is a root of one
+of them. Where b = 2 v - (1 - eta) beta Delta l is positive the textbook root subtracts nearly equal
 numbers; its conjugate does not.
 
-Three choices of alpha (option ``step_rule``): ``'max'`` takes alpha_max, ``'min'`` takes alpha_min, and
-``'grid'`` is the paper's: the largest 1.1^t alpha_min that does not exceed alpha_max.
+Three choices of alpha (option ``step_rule``): ``'max'`` takes alpha_max, ``'min'`` takes alpha_min,
+and ``'grid'`` is the paper's: the largest 1.1^t alpha_min that does not exceed alpha_max.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..kkt import KKTBackend
 from ..oracle import Estimate, Jacobian, Problem, Vector
+from .curvature import quadratic_form
 
 
 class Direction:
@@ -44,10 +45,10 @@ class Direction:
 class Subproblem(Protocol):
     """Computes directions and multipliers."""
 
-    def direction(self, estimate: Estimate, H: Any, tau: float) -> Direction:
+    def direction(self, x: Vector, estimate: Estimate, H: Any, tau: float) -> Direction:
         """The search direction at one estimate."""
 
-    def multipliers(self, estimate: Estimate) -> tuple[Vector, Vector]:
+    def multipliers(self, x: Vector, estimate: Estimate) -> tuple[Vector, Vector]:
         """(y, r): least-squares multipliers and the stationarity residual r they leave."""
 
 
@@ -60,7 +61,7 @@ class EqualitySubproblem:
         self._jacobian = jacobian
         self._no_rows = np.zeros(problem.m)
 
-    def direction(self, estimate: Estimate, H: Any, tau: float) -> Direction:
+    def direction(self, x: Vector, estimate: Estimate, H: Any, tau: float) -> Direction:
         g, J = estimate.g, estimate.J
         c = estimate.c - self._rhs
         self._backend.factorise(H, J)
@@ -71,15 +72,10 @@ class EqualitySubproblem:
         if solution.rank_deficient:
             left = float(np.abs(c + self._jacobian.times(J, d)).sum())
         slope = float(g @ d)
-        if isinstance(H, float):
-            curvature = H * float(d @ d)
-        elif H.ndim == 1:
-            curvature = float((H * d) @ d)
-        else:
-            curvature = float(d @ (H @ d))
+        curvature = quadratic_form(H, d)
         return Direction(d, solution.y, slope, curvature, violation, violation - left)
 
-    def multipliers(self, estimate: Estimate) -> tuple[Vector, Vector]:
+    def multipliers(self, x: Vector, estimate: Estimate) -> tuple[Vector, Vector]:
         self._backend.factorise(1.0, estimate.J)
         solution = self._backend.solve(-estimate.g, self._no_rows)
         residual = estimate.g + self._jacobian.transposed(estimate.J, solution.y)

@@ -1,0 +1,294 @@
+r"""The graph that code is written from: scalar operations, with what each one depends on.
+
+A block of the generated code evaluates one or more functions of a *template*; its leaves are slots
+(variables, constants, data columns, affine forms). Every value knows whether it differs between
+rows of the batch (``batched``) and between instances of the template (``grouped``).
+
+Products are kept as  number * unbatched * batched,  because a mean needs only the last factor:
+
+    mean(c u p) = c u mean(p),      mean(a + b) = mean(a) + mean(b) .
+
+Values are numbered in the order they are made, which is an order of evaluation.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+
+class Val:
+    """One scalar value of the template."""
+
+    __slots__ = ("args", "batched", "grouped", "index", "op", "payload", "x")
+
+    def __init__(
+        self, op: str, args: tuple[Val, ...], payload: Any, batched: bool, grouped: bool, x: bool
+    ):
+        self.op = op
+        self.args = args
+        self.payload = payload
+        self.batched = batched
+        self.grouped = grouped
+        self.x = x
+        self.index = 0
+
+
+class Graph:
+    """Makes values, each once, simplifying on the way."""
+
+    def __init__(self, share: bool = False):
+        self._table: dict[Any, Val] = {}
+        self._count = 0
+        #: rows of this block are only one class of the batch, so that the mean of 1 is their share
+        self._share = share
+
+    def _make(self, op: str, args: tuple[Val, ...], payload: Any = None) -> Val:
+        key = (op, payload, args)
+        val = self._table.get(key)
+        if val is None:
+            batched = grouped = x = False
+            for a in args:
+                batched = batched or a.batched
+                grouped = grouped or a.grouped
+                x = x or a.x
+            val = Val(op, args, payload, batched and op != "mean", grouped, x)
+            self._enter(key, val)
+        return val
+
+    def _enter(self, key: Any, val: Val) -> None:
+        val.index = self._count
+        self._count += 1
+        self._table[key] = val
+
+    def leaf(self, op: str, payload: Any, batched: bool, grouped: bool, x: bool) -> Val:
+        """A slot; ``payload`` identifies it."""
+        key = (op, payload)
+        val = self._table.get(key)
+        if val is None:
+            val = Val(op, (), payload, batched, grouped, x)
+            self._enter(key, val)
+        return val
+
+    def number(self, value: float) -> Val:
+        return self._make("num", (), float(value))
+
+    # -- sums and products ------------------------------------------------------------------------
+
+    def scale(self, c: float, a: Val) -> Val:
+        if a.op == "num":
+            return self.number(c * a.payload)
+        if a.op == "lit":
+            c, a = c * a.payload, a.args[0]
+        if c == 0.0:
+            return self.number(0.0)
+        return a if c == 1.0 else self._make("lit", (a,), c)
+
+    def mul(self, a: Val, b: Val) -> Val:
+        if a.op == "num":
+            return self.scale(a.payload, b)
+        if b.op == "num":
+            return self.scale(b.payload, a)
+        c = 1.0
+        if a.op == "lit":
+            c, a = a.payload, a.args[0]
+        if b.op == "lit":
+            c, b = c * b.payload, b.args[0]
+        ua, pa = _sides(a)
+        ub, pb = _sides(b)
+        u = self._same_side(ua, ub)
+        p = self._same_side(pa, pb)
+        if u is None:
+            assert p is not None
+            return self.scale(c, p)
+        return self.scale(c, u if p is None else self._make("mix", (u, p)))
+
+    def _same_side(self, a: Val | None, b: Val | None) -> Val | None:
+        if a is None or b is None:
+            return a or b
+        if a.index > b.index:
+            a, b = b, a
+        return self._make("mul", (a, b))
+
+    def add(self, *args: Val) -> Val:
+        number = 0.0
+        terms: dict[Val, float] = {}
+        for a in args:
+            if a.op == "num":
+                number += a.payload
+                continue
+            c = 1.0
+            if a.op == "lit":
+                c, a = a.payload, a.args[0]
+            terms[a] = terms.get(a, 0.0) + c
+        parts = [self.scale(c, a) for a, c in terms.items() if c != 0.0]
+        # Scalars before vectors: their sum is then formed first, once.
+        parts.sort(key=lambda v: (v.batched, v.grouped))
+        if number != 0.0 or not parts:
+            parts.insert(0, self.number(number))
+        return parts[0] if len(parts) == 1 else self._make("add", tuple(parts))
+
+    def sub(self, a: Val, b: Val) -> Val:
+        return self.add(a, self.scale(-1.0, b))
+
+    # -- powers and functions ---------------------------------------------------------------------
+
+    def reciprocal(self, a: Val) -> Val:
+        if a.op == "num" and a.payload != 0.0:
+            return self.number(1.0 / a.payload)
+        if a.op == "lit":
+            return self.scale(1.0 / a.payload, self.reciprocal(a.args[0]))
+        if a.op == "mix":
+            return self.mul(self.reciprocal(a.args[0]), self.reciprocal(a.args[1]))
+        if a.op == "recip":
+            return a.args[0]
+        return self._make("recip", (a,))
+
+    def power(self, a: Val, p: float) -> Val:
+        """a ** p for a number p: products and roots where that is exact and faster."""
+        if p == 0.0:
+            return self.number(1.0)
+        if p < 0.0 and (p == int(p) or -p in (0.5, 1.5)):
+            return self.reciprocal(self.power(a, -p))
+        if p == int(p) and p <= 64.0:
+            half, odd = divmod(int(p), 2)
+            if half == 0:
+                return a
+            square = self.power(a, float(half))
+            square = self.mul(square, square)
+            return self.mul(square, a) if odd else square
+        if p in (0.5, 1.5):
+            root = self.function("sqrt", a)
+            return root if p == 0.5 else self.mul(a, root)
+        if a.op == "num" and a.payload > 0.0:
+            return self.number(a.payload**p)
+        if p > 1.0:
+            # The derivative needs a ** (p-1), so one power serves both.
+            return self.mul(self._make("pow", (a, self.number(p - 1.0))), a)
+        return self._make("pow", (a, self.number(p)))
+
+    def pow(self, a: Val, b: Val) -> Val:
+        return self.power(a, b.payload) if b.op == "num" else self._make("pow", (a, b))
+
+    def function(self, name: str, *args: Val) -> Val:
+        return self._make(name, args)
+
+    def mean(self, a: Val) -> Val:
+        """The average over the batch, moved as far down as it goes."""
+        if not a.batched:
+            return self.mul(a, self._share_of_rows()) if self._share else a
+        if a.op == "one":
+            return self._share_of_rows()
+        if a.op == "lit":
+            return self.scale(a.payload, self.mean(a.args[0]))
+        if a.op == "mix":
+            return self.mul(a.args[0], self._make("mean", (a.args[1],)))
+        if a.op == "add":
+            return self.add(*(self.mean(t) for t in a.args))
+        return self._make("mean", (a,))
+
+    def _share_of_rows(self) -> Val:
+        return self.leaf("share", None, False, False, False)
+
+    # -- local derivatives ------------------------------------------------------------------------
+
+    def partials(self, v: Val) -> list[tuple[Val, Val]]:
+        """(argument, derivative of v with respect to it) for the arguments that hold variables."""
+        op, args = v.op, v.args
+        if op in ("mul", "mix"):
+            a, b = args
+            if a is b:
+                return [(a, self.scale(2.0, a))]
+            return [(s, t) for s, t in ((a, b), (b, a)) if s.x]
+        if op == "pow":
+            return self._pow_partials(v, *args)
+        if op == "lse":
+            return [
+                (a, self.function("exp", self.sub(a, v))) for a in args if a.x
+            ]
+        return [(args[0], getattr(self, "_d_" + op)(v, args[0]))]
+
+    def _pow_partials(self, v: Val, a: Val, b: Val) -> list[tuple[Val, Val]]:
+        result = []
+        if a.x and b.op == "num":
+            result.append((a, self.mul(b, self.mul(v, self.reciprocal(a)))))
+        elif a.x:
+            less = self.pow(a, self.add(b, self.number(-1.0)))
+            result.append((a, self.mul(b, less)))
+        if b.x:
+            log = self.number(math.log(a.payload)) if a.op == "num" and a.payload > 0 else None
+            result.append((b, self.mul(v, log or self.function("log", a))))
+        return result
+
+    def _one_plus(self, a: Val) -> Val:
+        return self.add(self.number(1.0), a)
+
+    def _one_minus(self, a: Val) -> Val:
+        return self.sub(self.number(1.0), a)
+
+    def _d_recip(self, v: Val, a: Val) -> Val:
+        return self.scale(-1.0, self.mul(v, v))
+
+    def _d_exp(self, v: Val, a: Val) -> Val:
+        return v
+
+    def _d_log(self, v: Val, a: Val) -> Val:
+        return self.reciprocal(a)
+
+    def _d_log10(self, v: Val, a: Val) -> Val:
+        return self.scale(1.0 / math.log(10.0), self.reciprocal(a))
+
+    def _d_sqrt(self, v: Val, a: Val) -> Val:
+        return self.scale(0.5, self.reciprocal(v))
+
+    def _d_sin(self, v: Val, a: Val) -> Val:
+        return self.function("cos", a)
+
+    def _d_cos(self, v: Val, a: Val) -> Val:
+        return self.scale(-1.0, self.function("sin", a))
+
+    def _d_tan(self, v: Val, a: Val) -> Val:
+        return self._one_plus(self.mul(v, v))
+
+    def _d_asin(self, v: Val, a: Val) -> Val:
+        # (1-a)(1+a) keeps the digits that 1-a*a loses near |a| = 1.
+        product = self.mul(self._one_minus(a), self._one_plus(a))
+        return self.reciprocal(self.function("sqrt", product))
+
+    def _d_acos(self, v: Val, a: Val) -> Val:
+        return self.scale(-1.0, self._d_asin(v, a))
+
+    def _d_atan(self, v: Val, a: Val) -> Val:
+        return self.reciprocal(self._one_plus(self.mul(a, a)))
+
+    def _d_sinh(self, v: Val, a: Val) -> Val:
+        return self.function("cosh", a)
+
+    def _d_cosh(self, v: Val, a: Val) -> Val:
+        return self.function("sinh", a)
+
+    def _d_tanh(self, v: Val, a: Val) -> Val:
+        return self.mul(self._one_minus(v), self._one_plus(v))
+
+    def _d_asinh(self, v: Val, a: Val) -> Val:
+        return self.reciprocal(self.function("sqrt", self._one_plus(self.mul(a, a))))
+
+    def _d_acosh(self, v: Val, a: Val) -> Val:
+        product = self.mul(self.add(a, self.number(-1.0)), self._one_plus(a))
+        return self.reciprocal(self.function("sqrt", product))
+
+    def _d_atanh(self, v: Val, a: Val) -> Val:
+        return self.reciprocal(self.mul(self._one_minus(a), self._one_plus(a)))
+
+    def _d_softplus(self, v: Val, a: Val) -> Val:
+        return self.function("expit", a)
+
+    def _d_expit(self, v: Val, a: Val) -> Val:
+        return self.mul(v, self._one_minus(v))
+
+
+def _sides(a: Val) -> tuple[Val | None, Val | None]:
+    """A product as (unbatched, batched)."""
+    if a.op == "mix":
+        return a.args[0], a.args[1]
+    return (None, a) if a.batched else (a, None)

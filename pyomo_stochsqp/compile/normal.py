@@ -1,0 +1,245 @@
+r"""The normal form  const + sum_k coef_k * node_k  and its arithmetic.
+
+Adding and scaling stay inside the form. Everything else makes a new node of it:
+
+    (k1 t1) * (k2 t2)      =  (k1 k2) * prod(t1, t2)
+    (k t) ** p             =  k**p * pow(t, p)              for whole p
+    log(c + k exp(u))      =  log c + softplus(u + log(k/c))
+    log(sum_i k_i exp u_i) =  lse(u_1 + log k_1, ...)
+    1 / (1 + exp(u))       =  expit(-u)
+
+so that coefficients always stand outside, where means can be pushed down to them, and exponentials
+never overflow where the function itself does not.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .node import SMOOTH, Coef, Node, Nodes, constant_value
+
+
+class Form:
+    """const + sum of coef * node. ``const`` is constant; coefficients are free of variables."""
+
+    __slots__ = ("const", "terms")
+
+    def __init__(self, const: Coef = 0.0, terms: dict[Node, Coef] | None = None):
+        self.const = const
+        self.terms = {} if terms is None else terms
+
+    @property
+    def x(self) -> bool:
+        """Depends on variables."""
+        return any(t.x for t in self.terms)
+
+
+class Algebra:
+    """Arithmetic of normal forms over one table of nodes."""
+
+    def __init__(self, nodes: Nodes):
+        self.nodes = nodes
+        self.make = nodes.make
+
+    # -- coefficients ---------------------------------------------------------------------------
+
+    def coef_add(self, a: Coef, b: Coef) -> Coef:
+        if a.__class__ is float and b.__class__ is float:
+            return a + b  # type: ignore[operator]
+        if a.__class__ is float and a == 0.0:
+            return b
+        if b.__class__ is float and b == 0.0:
+            return a
+        if _constant(a) and _constant(b):
+            return self.make("add", (a, b))
+        total = Form()
+        self.accumulate(total, self.form(a))
+        self.accumulate(total, self.form(b))
+        return self.coefficient(total)
+
+    def coef_mul(self, a: Coef, b: Coef) -> Coef:
+        if a.__class__ is float and b.__class__ is float:
+            return a * b  # type: ignore[operator]
+        if a.__class__ is float and a == 1.0:
+            return b
+        if b.__class__ is float and b == 1.0:
+            return a
+        if _constant(a) and _constant(b):
+            return self.make("mul", (a, b))
+        return self.coefficient(self.multiply(self.form(a), self.form(b)))
+
+    def coefficient(self, form: Form) -> Coef:
+        """A form free of variables as one coefficient."""
+        return form.const if not form.terms else self.node(form)
+
+    # -- between forms and nodes ----------------------------------------------------------------
+
+    def form(self, c: Coef) -> Form:
+        """A number or node as a form (a sum node is opened)."""
+        if c.__class__ is not Node:
+            return Form(c)
+        assert isinstance(c, Node)
+        if c.constant:
+            return Form(c)
+        if c.op == "sum":
+            return Form(c.args[0], dict(zip(c.args[2::2], c.args[1::2], strict=True)))
+        return Form(0.0, {c: 1.0})
+
+    def node(self, form: Form) -> Node:
+        """A form with at least one term as one node."""
+        scale, node = self.split(form)
+        if scale.__class__ is float and scale == 1.0:
+            return node
+        return self.make("sum", (0.0, scale, node))
+
+    def split(self, form: Form) -> tuple[Coef, Node]:
+        """A form with at least one term as coefficient * node."""
+        if len(form.terms) == 1 and form.const.__class__ is float and form.const == 0.0:
+            ((node, coef),) = form.terms.items()
+            return coef, node
+        args: list[Any] = [form.const]
+        for node, coef in form.terms.items():
+            args.append(coef)
+            args.append(node)
+        return 1.0, self.make("sum", tuple(args))
+
+    # -- arithmetic -----------------------------------------------------------------------------
+
+    def accumulate(self, total: Form, form: Form, scale: Coef = 1.0) -> None:
+        """total += scale * form, for a constant scale."""
+        plain = scale.__class__ is float and scale == 1.0
+        total.const = self.coef_add(
+            total.const, form.const if plain else self.coef_mul(scale, form.const)
+        )
+        terms = total.terms
+        for node, coef in form.terms.items():
+            if not plain:
+                coef = self.coef_mul(scale, coef)
+            if node in terms:
+                coef = self.coef_add(terms[node], coef)
+            if coef.__class__ is float and coef == 0.0:
+                terms.pop(node, None)
+            else:
+                terms[node] = coef
+
+    def scale(self, form: Form, factor: Coef) -> Form:
+        """factor * form, for a constant factor."""
+        if factor.__class__ is float and factor == 1.0:
+            return form
+        result = Form()
+        self.accumulate(result, form, factor)
+        return result
+
+    def multiply(self, a: Form, b: Form) -> Form:
+        if not a.terms:
+            return self.scale(b, a.const)
+        if not b.terms:
+            return self.scale(a, b.const)
+        if b.x and not a.x:
+            return self._times_data(b, self.node(a))
+        if a.x and not b.x:
+            return self._times_data(a, self.node(b))
+        scale_a, node_a = self.split(a)
+        scale_b, node_b = self.split(b)
+        node = self._logistic(node_a, node_b) or self._logistic(node_b, node_a)
+        if node is None:
+            node = self.make("prod", (node_a, node_b))
+        return Form(0.0, {node: self.coef_mul(scale_a, scale_b)})
+
+    def _times_data(self, form: Form, data: Node) -> Form:
+        """A sum times data stays a product, so that the data multiply once and not each term."""
+        scale, node = self.split(form)
+        return Form(0.0, {node: self.coef_mul(scale, data)})
+
+    def _logistic(self, a: Node, b: Node) -> Node | None:
+        """exp(u) * expit(-u) = expit(u)."""
+        if a.op == "exp" and b.op == "expit" and b.args[0] is self._negated(a.args[0]):
+            return self.make("expit", a.args)
+        return None
+
+    def _negated(self, node: Node) -> Node:
+        return self.node(self.scale(self.form(node), -1.0))
+
+    def divide(self, a: Form, b: Form) -> Form:
+        return self.multiply(a, self.power(b, Form(-1.0)))
+
+    def power(self, base: Form, exponent: Form) -> Form:
+        if not exponent.terms:
+            p = exponent.const
+            if not base.terms:
+                return Form(self._on_constants("pow", base.const, p))
+            if p.__class__ is float:
+                return self._literal_power(base, p)  # type: ignore[arg-type]
+            return Form(0.0, {self.make("pow", (self.node(base), p)): 1.0})
+        left = self.node(base) if base.terms else base.const
+        return Form(0.0, {self.make("pow", (left, self.node(exponent))): 1.0})
+
+    def _literal_power(self, base: Form, p: float) -> Form:
+        if p == 0.0:
+            return Form(1.0)
+        if p == 1.0:
+            return base
+        if p == -1.0 and _is_one(base.const) and len(base.terms) == 1:
+            ((node, coef),) = base.terms.items()
+            if node.op == "exp" and _is_one(coef):
+                return Form(0.0, {self.make("expit", (self._negated(node.args[0]),)): 1.0})
+        scale, node = self.split(base)
+        if not _is_one(scale) and p == int(p):
+            outside = self.coefficient(self.power(self.form(scale), Form(p)))
+            return Form(0.0, {self.make("pow", (node, p)): outside})
+        return Form(0.0, {self.make("pow", (self.node(base), p)): 1.0})
+
+    def function(self, name: str, *args: Form) -> Form:
+        """A named function of forms."""
+        if not any(a.terms for a in args):
+            return Form(self._on_constants(name, *(a.const for a in args)))
+        if name == "log":
+            safe = self._log_of_exponentials(args[0])
+            if safe is not None:
+                return safe
+        inner = tuple(self.node(a) if a.terms else a.const for a in args)
+        return Form(0.0, {self.make(name, inner): 1.0})
+
+    def _log_of_exponentials(self, form: Form) -> Form | None:
+        """log of a positive combination of exponentials, or None."""
+        const = form.const
+        if const.__class__ is not float or const < 0.0:  # type: ignore[operator]
+            return None
+        for node, coef in form.terms.items():
+            if node.op != "exp" or coef.__class__ is not float or coef <= 0.0:  # type: ignore[operator]
+                return None
+        assert isinstance(const, float)
+        shifted = []
+        for node, coef in form.terms.items():
+            u = Form()
+            self.accumulate(u, self.form(node.args[0]))
+            assert isinstance(coef, float)
+            self.accumulate(u, Form(math.log(coef)))
+            shifted.append(u)
+        if len(shifted) > 1:
+            inner: list[Any] = [self.node(u) for u in shifted]
+            if const > 0.0:
+                inner.append(math.log(const))
+            return Form(0.0, {self.make("lse", tuple(inner)): 1.0})
+        (u,) = shifted
+        if const == 0.0:
+            return u
+        self.accumulate(u, Form(-math.log(const)))
+        return Form(math.log(const), {self.make("softplus", (self.node(u),)): 1.0})
+
+    def _on_constants(self, op: str, *args: Coef) -> Coef:
+        if all(a.__class__ is float for a in args):
+            return constant_value(op, args)  # type: ignore[arg-type]
+        return self.make(op, args)
+
+
+def _constant(c: Coef) -> bool:
+    return c.__class__ is float or c.constant  # type: ignore[union-attr]
+
+
+def _is_one(c: Coef) -> bool:
+    return c.__class__ is float and c == 1.0
+
+
+__all__ = ["SMOOTH", "Algebra", "Form"]

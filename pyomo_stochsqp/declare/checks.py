@@ -1,0 +1,193 @@
+r"""What a model must satisfy before it is compiled; every message names component and remedy."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import Any
+
+from pyomo.core.base import Block, Constraint, Expression, Objective, Param, Set, Suffix, Var
+from pyomo.core.base.component import ActiveComponent
+from pyomo.core.expr import value
+
+from ..errors import ModelError
+from .affine import shortened
+from .program import Function
+from .randomparam import RandomParam
+from .scan import Contents, scan
+
+logger = logging.getLogger("pyomo_stochsqp")
+
+#: Violation up to which a constraint without variables counts as satisfied.
+_CONSTANT_ROW_TOLERANCE = 1e-8
+
+_REMEDIES = {
+    "Disjunct": "Fix the choice and apply TransformationFactory('gdp.fix_disjuncts').",
+    "Disjunction": "Fix the choice and apply TransformationFactory('gdp.fix_disjuncts').",
+    "SOSConstraint": "It restricts variables to a discrete pattern; deactivate it.",
+    "LogicalConstraint": "Deactivate it: it restricts Boolean variables.",
+    "Complementarity": "Apply TransformationFactory('mpec.simple_nonlinear') first.",
+    "Arc": "Apply TransformationFactory('network.expand_arcs') first.",
+}
+
+_SMOOTH_INSTEAD = {
+    "abs": "sqrt(z**2 + eps), or a variable t with t >= z and t >= -z",
+    "max": "the variable of an epigraph, t >= a and t >= b, or a smooth maximum such as "
+    "log(exp(k*a) + exp(k*b))/k",
+    "min": "the variable of a hypograph, t <= a and t <= b, or a smooth minimum",
+    "Expr_if": "a smooth blend of the two branches",
+    "floor": "the continuous quantity itself",
+    "ceil": "the continuous quantity itself",
+    "an external function": "Pyomo's own functions",
+}
+
+
+def check_constructed(model: Any) -> None:
+    if not model.is_constructed():
+        raise ModelError(
+            f"Model '{model.name}' is abstract and not constructed. Call create_instance() and use "
+            "the instance."
+        )
+
+
+def check_components(model: Any) -> None:
+    """Refuse active components that would otherwise be silently ignored."""
+    known = {Block, Objective, Constraint, Var, Param, Expression, Set, Suffix}
+    for block in model.block_data_objects(active=True, descend_into=True):
+        for ctype in block.collect_ctypes(active=None, descend_into=False):
+            if ctype in known or not issubclass(ctype, ActiveComponent):
+                continue
+            found = block.component_data_objects(ctype, active=True, descend_into=False)
+            for component in found:
+                kind = ctype.__name__
+                remedy = _REMEDIES.get(kind, "Deactivate it, or transform the model first.")
+                raise ModelError(f"{kind} '{component.name}' cannot be handled. {remedy}")
+
+
+def check_contents(
+    seen: Contents, where: str, outside: bool = False, explicit: bool = False
+) -> None:
+    """Refuse what may not stand in an expression: ``outside`` of E, or under it."""
+    if seen.random and (outside or explicit):
+        member = next(iter(seen.random.values()))
+        if outside:
+            raise ModelError(
+                f"'{where}': RandomParam '{member.name}' is used outside an expectation. Put the "
+                "term that uses it under E(...), or fix it to numbers with fix_to(...)."
+            )
+        raise ModelError(
+            f"'{where}': RandomParam '{member.name}' is used inside an explicit scenario. A "
+            "scenario has its own numbers: use Params of the block, or write one template E(expr) "
+            "with RandomParams."
+        )
+    if seen.expectations and not outside:
+        inner = next(iter(seen.expectations.values()))
+        raise ModelError(
+            f"'{where}': {shortened(inner)} stands under another expectation. An expectation is a "
+            "number, so take it out of the outer E; if it enters nonlinearly, introduce a variable "
+            "m.mean with E(...) == m.mean."
+        )
+    if seen.obstacle is not None:
+        name, node = seen.obstacle
+        raise ModelError(
+            f"'{where}': {shortened(node)} is not a differentiable function of the variables "
+            f"({name}). Use {_SMOOTH_INSTEAD.get(name, 'a smooth approximation')} instead."
+        )
+    if seen.valueless is not None:
+        raise ModelError(
+            f"'{where}': variable '{seen.valueless.name}' is fixed but has no value. Say "
+            "fix(value)."
+        )
+    if seen.indexed is not None:
+        raise ModelError(
+            f"'{where}': '{seen.indexed.name}' is indexed and was used without an index."
+        )
+
+
+def check_variables(model: Any, found: dict[int, Any]) -> list[Any]:
+    """The variables in order of declaration, all of them continuous and with a value."""
+    ordered = {id(v): v for v in model.component_data_objects(Var) if id(v) in found}
+    ordered.update(found)  # those declared outside of the block that is solved
+    variables = list(ordered.values())
+    root = model.model()
+    blocks: dict[int, bool] = {}
+    for v in variables:
+        block = v.parent_block()
+        own = blocks.get(id(block))
+        if own is None:
+            own = blocks[id(block)] = block is not None and block.model() is root
+        if not own:
+            raise ModelError(
+                f"Variable '{v.name}' belongs to another model than '{model.name}'. Build "
+                "expressions from the variables of the model that is solved."
+            )
+        if not v.is_continuous():
+            raise ModelError(
+                f"Variable '{v.name}' is {'binary' if v.is_binary() else 'integer'}. Fix it, or "
+                "relax it with TransformationFactory('core.relax_integer_vars')."
+            )
+    empty = [v for v in variables if v.value is None]
+    if empty:
+        names = ", ".join(f"'{v.name}'" for v in empty[:3])
+        more = f" and {len(empty) - 3} more" if len(empty) > 3 else ""
+        raise ModelError(
+            f"No starting value: {names}{more}. Say Var(initialize=...), or set the value, at a "
+            "point where all functions are defined."
+        )
+    return variables
+
+
+def check_row_can_hold(name: str, function: Function, lower: float, upper: float) -> None:
+    """A constraint without free variables is left out if it holds, and is an error if not."""
+    if function.terms:
+        logger.warning(
+            "Constraint '%s' has no free variables, so no step can change its expectation; it is "
+            "left out.",
+            name,
+        )
+        return
+    body = value(function.exact)
+    if not lower - _CONSTANT_ROW_TOLERANCE <= body <= upper + _CONSTANT_ROW_TOLERANCE:
+        raise ModelError(
+            f"Constraint '{name}' has no free variables and is violated: {lower:g} <= {body:g} <= "
+            f"{upper:g} does not hold. Unfix a variable of it, or deactivate it."
+        )
+
+
+def check_every_source_is_used(model: Any, used: set[int]) -> None:
+    """Random data that no expectation reads was probably lost when an expression was built."""
+    unused = [
+        p
+        for p in model.component_objects(RandomParam, active=True, descend_into=True)
+        if not p.is_reference() and p.random and id(p.source) not in used
+    ]
+    if not unused:
+        return
+    waiting = {
+        id(r.parent_component().source)
+        for expr in _all_expressions(model)
+        for r in _random_under(expr)
+    }
+    for component in unused:
+        if id(component.source) not in waiting:
+            raise ModelError(
+                f"RandomParam '{component.name}' appears in no expectation of the model. Was it "
+                "turned into a number while an expression was built, multiplied by 0, or "
+                "forgotten? Use it under E(...), or remove it with del_component."
+            )
+
+
+def _all_expressions(model: Any) -> Iterable[Any]:
+    """Expressions of all components, deactivated ones too: they may be switched on again."""
+    for data in model.component_data_objects((Objective, Constraint, Expression)):
+        expr = data.body if isinstance(data.ctype, type) and data.ctype is Constraint else data.expr
+        if expr is not None:
+            yield expr
+
+
+def _random_under(expr: Any) -> Iterable[Any]:
+    seen = scan(expr)
+    yield from seen.random.values()
+    for node in seen.expectations.values():
+        if node.explicit is None:
+            yield from scan(node.integrand).random.values()

@@ -1,0 +1,128 @@
+r"""One pass over an expression: which variables, random numbers and expectations occur in it.
+
+Models with ten thousand scenario blocks have ten thousand expressions to look at, so nodes are told
+apart by a table from class to kind, which is filled as classes are met. Expectations are leaves
+here: what stands under them is scanned on its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pyomo.core.expr import numeric_expr as ne
+from pyomo.core.expr.numvalue import native_numeric_types
+
+from .expectation import ExpectationData
+from .randomparam import RandomParamData
+
+# Kinds of nodes. Plain numbers, because they are compared once per node.
+_EXPRESSION = 0
+_NAMED = 1  # may occur many times: looked into once
+_VARIABLE = 2
+_RANDOM = 3
+_EXPECTATION = 4
+_LEAF = 5  # Params and the like
+_KINKED = 6  # abs, min, max
+_FUNCTION = 7  # of one argument; floor and ceil are among them
+_CHOICE = 8  # Expr_if
+_EXTERNAL = 9
+
+_STEPS = ("ceil", "floor")
+
+
+class Contents:
+    """What one expression contains, each thing once (keyed by id)."""
+
+    __slots__ = ("expectations", "indexed", "obstacle", "random", "valueless", "variables")
+
+    def __init__(self) -> None:
+        #: variables that are not fixed
+        self.variables: dict[int, Any] = {}
+        #: RandomParam members that are not fixed
+        self.random: dict[int, RandomParamData] = {}
+        self.expectations: dict[int, ExpectationData] = {}
+        #: (function, node) of a function of the variables that has no derivative here
+        self.obstacle: tuple[str, Any] | None = None
+        #: a fixed variable without a value
+        self.valueless: Any = None
+        #: an indexed component that was used without an index
+        self.indexed: Any = None
+
+
+def scan(expr: Any) -> Contents:
+    """Look at every node once (named expressions too, however often they occur)."""
+    found = Contents()
+    kinds = _kinds
+    stack = [expr]
+    named: set[int] = set()
+    while stack:
+        node = stack.pop()
+        cls = node.__class__
+        if cls in native_numeric_types:
+            continue
+        kind = kinds.get(cls)
+        if kind is None:
+            kind = kinds[cls] = _kind_of(node)
+        if kind == _EXPRESSION:
+            stack.extend(node.args)
+        elif kind == _VARIABLE:
+            if not node.fixed:
+                found.variables[id(node)] = node
+            elif node.value is None:
+                found.valueless = node
+        elif kind == _RANDOM:
+            if node.parent_component().random:
+                found.random[id(node)] = node
+        elif kind == _NAMED:
+            if id(node) not in named:
+                named.add(id(node))
+                stack.extend(node.args)
+        elif kind == _EXPECTATION:
+            found.expectations[id(node)] = node
+        elif kind == _LEAF:
+            if found.indexed is None and hasattr(node, "is_indexed") and node.is_indexed():
+                found.indexed = node
+        else:
+            stack.extend(node.args)
+            obstacle = _obstacle(kind, node)
+            if obstacle is not None:
+                found.obstacle = (obstacle, node)
+    return found
+
+
+def _obstacle(kind: int, node: Any) -> str | None:
+    """The name of a function without derivatives, if variables enter it."""
+    entering = node.args
+    if kind == _KINKED:
+        name = node.getname()
+    elif kind == _FUNCTION:
+        name = node.getname()
+        if name not in _STEPS:
+            return None
+    elif kind == _CHOICE:
+        name, entering = "Expr_if", node.args[:1]
+    else:
+        name = "an external function"
+    return name if any(scan(arg).variables for arg in entering) else None
+
+
+def _kind_of(node: Any) -> int:
+    if not hasattr(node, "is_expression_type"):
+        return _LEAF
+    tests: list[tuple[int, Callable[[], bool]]] = [
+        (_EXPECTATION, lambda: isinstance(node, ExpectationData)),
+        (_RANDOM, lambda: isinstance(node, RandomParamData)),
+        (_VARIABLE, lambda: not node.is_expression_type() and bool(node.is_variable_type())),
+        (_LEAF, lambda: not node.is_expression_type()),
+        (_NAMED, lambda: bool(node.is_named_expression_type())),
+        (_EXPRESSION, lambda: not node.is_potentially_variable()),
+        (_KINKED, lambda: isinstance(node, (ne.AbsExpression, ne.MinExpression, ne.MaxExpression))),
+        (_FUNCTION, lambda: isinstance(node, ne.UnaryFunctionExpression)),
+        (_CHOICE, lambda: isinstance(node, ne.Expr_ifExpression)),
+        (_EXTERNAL, lambda: isinstance(node, ne.ExternalFunctionExpression)),
+    ]
+    return next((kind for kind, holds in tests if holds()), _EXPRESSION)
+
+
+_kinds: dict[type, int] = {}

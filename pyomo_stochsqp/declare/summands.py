@@ -1,0 +1,63 @@
+r"""Splitting E[a(x, w) + b(x, v)] for independent w and v into E[a] + E[b].
+
+A sum over independent sources does not need joint draws of them, so each source keeps its own batch
+size. An integrand with a single source is kept whole, and its deterministic summands with it: the
+compiler sees more structure that way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pyomo.core.expr import numeric_expr as ne
+
+from .randomparam import RandomParamData
+from .scan import Contents, scan
+from .source import RandomSource
+
+
+@dataclass(frozen=True, eq=False)
+class Summand:
+    """A part of an integrand, with the sources it mixes (none if it is deterministic)."""
+
+    expression: Any
+    sources: tuple[RandomSource, ...]
+    random: tuple[RandomParamData, ...]
+
+
+def summands(integrand: Any, contents: Contents) -> list[Summand]:
+    """One summand per set of sources that meet in it."""
+    random = tuple(contents.random.values())
+    sources = sources_of(random)
+    if len(sources) <= 1:
+        return [Summand(integrand, sources, random)]
+    groups: dict[frozenset[int], list[tuple[Any, Contents]]] = {}
+    for term in _terms(integrand):
+        inside = scan(term)
+        key = frozenset(id(s) for s in sources_of(tuple(inside.random.values())))
+        groups.setdefault(key, []).append((term, inside))
+    made = []
+    for group in groups.values():
+        members = {i: r for _, inside in group for i, r in inside.random.items()}
+        random = tuple(members.values())
+        total = group[0][0] if len(group) == 1 else ne.SumExpression([t for t, _ in group])
+        made.append(Summand(total, sources_of(random), random))
+    return made
+
+
+def sources_of(random: tuple[RandomParamData, ...]) -> tuple[RandomSource, ...]:
+    """The distinct sources of RandomParam members, in order of appearance."""
+    found = {id(s): s for s in (r.parent_component().source for r in random)}
+    return tuple(found.values())
+
+
+def _terms(expr: Any) -> list[Any]:
+    """Top-level summands, through named expressions and signs."""
+    if isinstance(expr, ne.SumExpression):
+        return [term for arg in expr.args for term in _terms(arg)]
+    if isinstance(expr, ne.NegationExpression):
+        return [-term for term in _terms(expr.args[0])]
+    if hasattr(expr, "is_named_expression_type") and expr.is_named_expression_type():
+        return _terms(expr.args[0])
+    return [expr]

@@ -1,0 +1,55 @@
+r"""One run from beginning to end, with everything that watches it: log, callback, checkpoint, signals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..report import Observer, Outcome, Progress
+from ..report.checkpoint import Checkpoint, Keeper, save
+from ..report.log import RunLog
+from .banner import banner
+from .callback import CallbackObserver
+from .pipeline import Setup
+from .resume import labels_of, note_of
+from .signals import Interruption
+
+
+def run_session(
+    setup: Setup,
+    options: Mapping[str, Any],
+    streams: Sequence[Any] = (),
+    checkpoint: Checkpoint | None = None,
+) -> tuple[Outcome, str]:
+    """The outcome of a run and the text of its log."""
+    progress = setup.beginning()
+    if checkpoint is not None:
+        checkpoint.check(labels_of(setup.program), setup.oracle)
+        progress = checkpoint.restore(progress)
+    log = RunLog(streams, setup.budget)
+    log.write(banner(setup, options, progress))
+    keeper = _keeper(setup, options)
+    observers: list[Observer] = [log]
+    if options["callback"] is not None:
+        observers.append(CallbackObserver(options["callback"], options["callback_every"], setup))
+    if keeper is not None:
+        observers.append(keeper)
+    with Interruption(keeper) as interruption:
+        outcome = setup.run([*observers, interruption], progress)
+        if keeper is not None:
+            keeper.keep(outcome.progress)
+    log.summary(outcome, setup.tolerances, setup.program.sign)
+    return outcome, log.text
+
+
+def _keeper(setup: Setup, options: Mapping[str, Any]) -> Keeper | None:
+    path = options["checkpoint"]
+    if path is None:
+        return None
+    labels = labels_of(setup.program)
+    note = note_of({**options, "seed": setup.seed})
+
+    def write(progress: Progress) -> None:
+        save(path, progress, labels, note, setup.oracle)
+
+    return Keeper(write, options["checkpoint_every"])

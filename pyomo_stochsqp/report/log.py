@@ -1,0 +1,173 @@
+r"""The log of a run: an aligned table in the manner of IPOPT, and a progress line on a terminal.
+
+Which iterations get a line depends on their number: all up to 10, then multiples of 10 up to 100, of
+100 up to 1000, and so on; so equal runs print equal tables. Slow runs also print a line whenever
+``PATIENCE`` seconds have passed without one. An iteration without a line costs a fraction of a
+microsecond.
+
+The progress line is a few lines of code of our own: rich and tqdm are not needed by Pyomo, so they
+would be one more dependency, and a redraw ten times a second is all that is wanted of them.
+"""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Sequence
+from math import inf
+from typing import Any
+
+from .driver import Budget, Outcome, Tolerances
+from .progress import Progress
+
+PATIENCE = 5.0  # seconds without a line
+REDRAW = 0.1  # seconds between two pictures of the progress line
+HEADER_EVERY = 30  # lines
+
+#: (heading, column of the history, format, width)
+TABLE = (
+    ("iter", "iteration", "d", 8),
+    ("samples", "samples", "d", 11),
+    ("|c|_1", "violation", ".2e", 10),
+    ("|d|_H", "step_norm", ".2e", 10),
+    ("tau", "merit_parameter", ".2e", 10),
+    ("xi", "ratio_parameter", ".2e", 10),
+    ("alpha", "step_size", ".2e", 10),
+    ("batch", "batch", "d", 8),
+)
+
+
+class RunLog:
+    """Writes one run's log to streams, and keeps its text. An observer of the driver."""
+
+    def __init__(self, streams: Sequence[Any], budget: Budget):
+        self._text = io.StringIO()
+        self._streams = [self._text, *streams]
+        self._bars = [s for s in streams if _is_terminal(s)]
+        self._budget = budget
+        self._next_k = 1
+        self._last_k = 0
+        self._next_bar = 0.0 if self._bars else inf
+        self._patience_ends = inf
+        self._lines = 0
+        self._bar_shown = False
+
+    @property
+    def text(self) -> str:
+        """All that was written so far, progress lines left out."""
+        return self._text.getvalue()
+
+    def write(self, text: str) -> None:
+        """One or more whole lines."""
+        self._erase_bar()
+        for stream in self._streams:
+            stream.write(text + "\n")
+            stream.flush()
+
+    def __call__(self, progress: Progress) -> None:
+        k = progress.state.k
+        now = time.perf_counter()
+        if k >= self._next_k or now >= self._patience_ends:
+            self.line(progress)
+            self._next_k = _next_line(k)
+            self._patience_ends = now + PATIENCE
+        if now >= self._next_bar:
+            self._draw_bar(progress)
+            self._next_bar = now + REDRAW
+
+    def line(self, progress: Progress) -> None:
+        """One line of the table, for the last iteration."""
+        history = progress.history
+        self._last_k = progress.state.k
+        columns = [c for c in TABLE if c[1] in history.columns]
+        if self._lines % HEADER_EVERY == 0:
+            names = "".join(f"{heading:>{width}}" for heading, _, _, width in columns)
+            self.write(f"\n{names}{'error':>10}{'time':>9}")
+        self._lines += 1
+        numbers = "".join(
+            f"{int(v) if spec == 'd' else v:{width}{spec}}"
+            for (_, name, spec, width), v in zip(columns, _last(history, columns), strict=True)
+        )
+        best = progress.best
+        error = "-" if best is None else f"{best.error_bound:.2e}"
+        self.write(f"{numbers}{error:>10}{progress.seconds:9.2f}")
+
+    def summary(self, outcome: Outcome, tolerances: Tolerances, sign: int = 1) -> None:
+        """How the run ended; ``sign`` is -1 when the objective was maximised."""
+        state, best = outcome.state, outcome.best
+        if outcome.history and state.k != self._last_k:
+            self.line(outcome.progress)
+        lines = ["", f"Ended: {outcome.stop.value}."]
+        if outcome.message:
+            lines.append(f"       {outcome.message}")
+        if best is not None:
+            kind = "exact" if best.exact else "95 % bound"
+            lines += [
+                "",
+                f"                     error   {kind:>10}    tolerance",
+                f"Infeasibility    {best.infeasibility:9.2e}    {best.infeasibility_bound:9.2e}"
+                f"    {tolerances.feasibility:9.2e}",
+                f"Stationarity     {best.stationarity:9.2e}    {best.stationarity_bound:9.2e}"
+                f"    {tolerances.optimality:9.2e}",
+                f"Objective        {sign * best.objective:.8g}"
+                + ("" if best.exact else f" +- {best.objective_error:.1e} (standard error)"),
+            ]
+        lines.append(
+            f"\n{state.k} iterations, {state.samples} samples, {outcome.seconds:.2f} seconds"
+        )
+        self.write("\n".join(lines))
+
+    def _draw_bar(self, progress: Progress) -> None:
+        share, what = _share_done(progress, self._budget)
+        picture = progress_line(share, what, progress.seconds)
+        for stream in self._bars:
+            stream.write(f"\r{picture}\x1b[K")
+            stream.flush()
+        self._bar_shown = True
+
+    def _erase_bar(self) -> None:
+        if self._bar_shown:
+            for stream in self._bars:
+                stream.write("\r\x1b[K")
+            self._bar_shown = False
+
+
+def progress_line(share: float, what: str, seconds: float) -> str:
+    """A bar with the time left, judged by the part of the budget that runs out first.
+
+    >>> progress_line(0.25, "iterations", 2.0)
+    ' 25 % of iterations [######                  ]     6.0 s left at most'
+    """
+    bar = "#" * int(24 * share)
+    left = f"{seconds * (1.0 - share) / share:.1f} s left at most" if share > 0 else ""
+    return f"{100 * share:3.0f} % of {what} [{bar:24}] {left:>20}"
+
+
+def _share_done(progress: Progress, budget: Budget) -> tuple[float, str]:
+    state = progress.state
+    shares = [(state.k / max(budget.max_iter, 1), "iterations")]
+    if 0 < budget.max_samples < inf:
+        shares.append((state.samples / budget.max_samples, "samples"))
+    if 0 < budget.time_limit < inf:
+        shares.append((progress.seconds / budget.time_limit, "time"))
+    share, what = max(shares)
+    return min(share, 1.0), what
+
+
+def _last(history: Any, columns: Sequence[Any]) -> list[float]:
+    row = dict(zip(history.columns, history.table[-1].tolist(), strict=True))
+    return [row[name] for _, name, _, _ in columns]
+
+
+def _next_line(k: int) -> int:
+    """The next iteration that gets a line.
+
+    >>> [_next_line(k) for k in (1, 9, 10, 99, 100, 12345)]
+    [2, 10, 20, 100, 200, 20000]
+    """
+    unit = 10 ** (len(str(k)) - 1)
+    return (k // unit + 1) * unit
+
+
+def _is_terminal(stream: Any) -> bool:
+    return bool(getattr(stream, "isatty", lambda: False)())

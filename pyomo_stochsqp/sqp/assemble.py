@@ -1,0 +1,112 @@
+r"""Putting a method together for any oracle, Pyomo or not:
+
+    scaling -> KKT back end -> subproblem -> sampled phase (Algorithm 1) + exact phase
+
+    >>> import numpy as np
+    >>> from pyomo_stochsqp.sqp import Choices, assemble      # oracle: see pyomo_stochsqp.oracle
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..kkt import KKTPattern, make_backend
+from ..oracle import ITERATION_STREAM, Jacobian, Oracle, Problem, Vector
+from . import scaling
+from .algorithm import StochasticSQP
+from .batches import Batches
+from .curvature import BFGS, Curvature, Fixed
+from .exact import ExactSQP
+from .parameters import Parameters
+from .phases import TwoPhase
+from .scaling import ScaledOracle, Scaling
+from .schedule import make_schedule
+from .subproblem import EqualitySubproblem, Subproblem
+
+#: beyond this many variables a dense quasi-Newton matrix costs more than it saves
+LARGEST_DENSE = 500
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What can be chosen, with the defaults of the solver."""
+
+    batch: Sequence[int] = ()
+    growth: str = "adaptive"
+    growth_rate: float = 1.01
+    beta: Any = "auto"
+    lipschitz: tuple[float, float] | None = None
+    hessian: Any = "auto"
+    #: None scales automatically
+    scaling: Scaling | None = None
+    kkt_solver: str = "auto"
+    parameters: Parameters = field(default_factory=lambda: Parameters(tau0=1.0, step_cap=1.0))
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """A method ready to run, and what a certificate needs in the user's units."""
+
+    method: TwoPhase
+    #: multipliers of the problem in the user's units
+    subproblem: Subproblem
+    scaling: Scaling
+    kkt: str
+
+
+def assemble(oracle: Oracle, choices: Choices) -> Assembly:
+    """Build the two phases for an oracle."""
+    factors = choices.scaling or scaling.automatic(oracle, choices.batch)
+    scaled = ScaledOracle(oracle, factors)
+    problem = scaled.problem
+    beta = choices.beta
+    if beta == "auto":
+        beta = "diminishing" if choices.growth in ("constant", "variance") else 1.0
+    schedule = make_schedule(beta)
+    batches = Batches(oracle.sources, choices.batch, choices.growth, choices.growth_rate, schedule)
+
+    first, backend = subproblem_for(problem, choices.kkt_solver, _is_dense(choices.hessian))
+    sampled = StochasticSQP(
+        scaled,
+        first,
+        _given(choices.hessian) or Fixed(),
+        batches,
+        schedule,
+        choices.parameters,
+        choices.lipschitz,
+    )
+    dense = isinstance(choices.hessian, str) and problem.n <= LARGEST_DENSE
+    second, _ = subproblem_for(problem, choices.kkt_solver, dense or _is_dense(choices.hessian))
+    whole = scaled.draw(ITERATION_STREAM, 0, [s.size or 1 for s in oracle.sources])
+    curvature: Curvature = BFGS(problem.n) if dense else _given(choices.hessian) or Fixed()
+    exact = ExactSQP(scaled, whole, second, curvature, choices.parameters)
+    user, _ = subproblem_for(oracle.problem, choices.kkt_solver, False)
+    return Assembly(TwoPhase(sampled, exact, batches), user, factors, backend)
+
+
+def subproblem_for(problem: Problem, kkt_solver: str, dense: bool) -> tuple[Subproblem, str]:
+    """The subproblem that a problem's rows and bounds need, and its back end in words."""
+    pattern = KKTPattern(
+        problem.n, problem.m, problem.jac_indptr, problem.jac_indices, hessian_dense=dense
+    )
+    backend = make_backend(pattern, kkt_solver)
+    return EqualitySubproblem(problem, backend, Jacobian(problem)), backend.describe()
+
+
+def _given(hessian: Any) -> Fixed | None:
+    """The user's matrix, if there is one."""
+    return None if isinstance(hessian, str) else Fixed(hessian)
+
+
+def _is_dense(hessian: Any) -> bool:
+    return isinstance(hessian, np.ndarray) and hessian.ndim == 2
+
+
+def unscaled(problem: Problem) -> Scaling:
+    """Factors of one."""
+    rows: Vector = np.ones(problem.m)
+    return Scaling(rows, 1.0)

@@ -1,0 +1,182 @@
+r"""The exact phase: SQP with a line search, once estimates carry no sampling error.
+
+A model without expectations, or one whose batch holds all of its data, has function values to
+compare. Then the step size need not come from Lipschitz constants:
+
+    d, y     from the subproblem, with damped BFGS curvature H
+    tau      from eq. merit_parameter_update
+    alpha    the first of 1, 1/2, ... with phi(x + alpha d, tau) <= phi(x, tau) - 1e-4 alpha Delta l
+
+Where the full step fails because the constraints bend away from their linearisation (Maratos'
+effect), a second-order correction is tried first: the subproblem with c replaced by c(x + d) - J d.
+Near a solution full steps are accepted and convergence is superlinear.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from ..oracle import Estimate, Jacobian, Oracle, Sample, Vector
+from ..report.termination import Stop
+from . import merit
+from .batches import BatchState
+from .curvature import Curvature, lagrangian_change
+from .lipschitz import Constants
+from .parameters import Parameters
+from .state import State
+from .subproblem import Direction, Subproblem
+
+ARMIJO = 1e-4
+SMALLEST_STEP = 1e-12
+#: KKT error that counts as solved, and the change of phi that counts as rounding
+SOLVED = 1e-9
+ROUNDING = 1e-14
+#: a violation whose best linear reduction is below this share cannot be reduced
+HOPELESS = 1e-7
+
+
+class ExactSQP:
+    """A method for exact oracles: ``state = method.step(state)``."""
+
+    def __init__(
+        self,
+        oracle: Oracle,
+        sample: Sample,
+        subproblem: Subproblem,
+        curvature: Curvature,
+        parameters: Parameters | None = None,
+    ):
+        self._oracle = oracle
+        self._problem = oracle.problem
+        self._sample = sample
+        self._subproblem = subproblem
+        self._curvature = curvature
+        self._p = parameters or Parameters()
+        self._jacobian = Jacobian(oracle.problem)
+        self._seen: tuple[Vector, Estimate] | None = None
+
+    def start(self, x: Vector) -> State:
+        """The state before the first iteration."""
+        x = np.clip(x, self._problem.x_lower, self._problem.x_upper)
+        return State(
+            k=0,
+            x=x,
+            y=np.zeros(self._problem.m),
+            tau=self._p.tau0,
+            xi=self._p.xi0,
+            constants=Constants(np.nan, np.nan),
+            batch=BatchState(),
+            curvature=self._curvature.initial(),
+            x_before=x,
+            exact=True,
+        )
+
+    def step(self, state: State) -> State:
+        """One iteration."""
+        x = state.x
+        here = self._estimate(x)
+        if here.issue is not None:
+            return replace(state, k=state.k + 1, issue=here.issue)
+        H = state.curvature.H
+        direction = self._subproblem.direction(x, here, H, state.tau)
+        state = replace(
+            state,
+            k=state.k + 1,
+            y=direction.y,
+            violation=direction.violation,
+            step=sqrt(direction.curvature),
+            rows=self._sample.rows,
+        )
+        ended = self._ended(x, here, direction)
+        if ended is not None:
+            return replace(state, ended=ended)
+
+        tau = self._merit_parameter(state.tau, direction)
+        found = self._line_search(x, here, direction, H, tau)
+        if found is None:
+            return replace(state, ended=Stop.STALLED)
+        alpha, x_next, there, looks = found
+        z = lagrangian_change(here, there, direction.y, self._jacobian)
+        return replace(
+            state,
+            x=x_next,
+            tau=tau,
+            alpha=alpha,
+            x_before=x,
+            samples=state.samples + looks * self._sample.rows,
+            curvature=self._curvature.updated(state.curvature, x_next - x, z),
+        )
+
+    def _estimate(self, x: Vector) -> Estimate:
+        """The estimate at x, remembered: the next iteration starts where the line search ended."""
+        if self._seen is None or self._seen[0] is not x:
+            self._seen = (x, self._oracle.estimate(x, self._sample, objective=True))
+        return self._seen[1]
+
+    def _ended(self, x: Vector, here: Estimate, direction: Direction) -> Stop | None:
+        problem = self._problem
+        gradient = here.g + self._jacobian.transposed(here.J, direction.y)
+        projected = np.clip(x - gradient, problem.x_lower, problem.x_upper) - x
+        size = 1.0 + float(np.abs(direction.y).max(initial=0.0))
+        violation = direction.violation
+        if float(np.abs(projected).max(initial=0.0)) <= SOLVED * size and violation <= SOLVED:
+            return Stop.CONVERGED
+        if violation > 1e-6 and direction.feasibility_reduction <= HOPELESS * violation:
+            return Stop.LOCALLY_INFEASIBLE
+        return None
+
+    def _merit_parameter(self, tau: float, direction: Direction) -> float:
+        quadratic = direction.slope + 0.5 * direction.curvature
+        if direction.keeps_tau or direction.violation <= SOLVED:
+            return tau
+        trial = merit.trial_merit_parameter(
+            direction.feasibility_reduction, quadratic, self._p.sigma
+        )
+        return merit.updated_merit_parameter(tau, trial, self._p.eps_tau)
+
+    def _line_search(
+        self, x: Vector, here: Estimate, direction: Direction, H: Any, tau: float
+    ) -> tuple[float, Vector, Estimate, int] | None:
+        """(alpha, x + alpha d, estimate there, evaluations), or None if no step decreases phi."""
+        problem = self._problem
+        phi = self._merit(here, tau)
+        reduction = merit.model_reduction(tau, direction.slope, direction.feasibility_reduction)
+        slack = ROUNDING * (abs(phi) + 1.0)
+        alpha, looks = 1.0, 0
+        corrected = False
+        while alpha > SMALLEST_STEP:
+            x_next = np.clip(x + alpha * direction.d, problem.x_lower, problem.x_upper)
+            there = self._estimate(x_next)
+            looks += 1
+            if there.issue is None:
+                if self._merit(there, tau) <= phi - ARMIJO * alpha * reduction + slack:
+                    return alpha, x_next, there, looks
+                if not corrected and problem.m:
+                    corrected = True
+                    found = self._second_order(x, here, there, direction, H, tau)
+                    looks += 1
+                    if found is not None:
+                        x_next, there = found
+                        if self._merit(there, tau) <= phi - ARMIJO * reduction + slack:
+                            return 1.0, x_next, there, looks
+            alpha *= 0.5
+        return None
+
+    def _second_order(
+        self, x: Vector, here: Estimate, there: Estimate, direction: Direction, H: Any, tau: float
+    ) -> tuple[Vector, Estimate] | None:
+        """The full step corrected for the bend of the constraints."""
+        bent = Estimate(here.g, there.c - self._jacobian.times(here.J, direction.d), here.J)
+        d = self._subproblem.direction(x, bent, H, tau).d
+        x_next = np.clip(x + d, self._problem.x_lower, self._problem.x_upper)
+        there = self._estimate(x_next)
+        return None if there.issue is not None else (x_next, there)
+
+    def _merit(self, estimate: Estimate, tau: float) -> float:
+        """phi(x, tau) = tau f(x) + v(c(x))."""
+        assert estimate.f is not None
+        return tau * estimate.f + float(self._problem.violation(estimate.c).sum())
