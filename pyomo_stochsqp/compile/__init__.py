@@ -1,1 +1,5 @@
+"""From a model's expressions to fast code for batch estimates."""
 
+from .evaluator import Evaluator, compile_program
+
+__all__ = ["Evaluator", "compile_program"]

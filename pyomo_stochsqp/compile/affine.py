@@ -33,9 +33,10 @@ class AffinePart:
 
 
 def split_terms(
-    terms: Iterable[tuple[Coef, Node]], shortest: int = LONG
+    terms: Iterable[tuple[Coef, Node]], shortest: int | None = None
 ) -> tuple[list[tuple[Coef, Node]], list[AffinePart]]:
-    """(terms to write out, long parts)."""
+    """(terms to write out, long parts); ``shortest`` is LONG unless given."""
+    shortest = LONG if shortest is None else shortest
     rest: list[tuple[Coef, Node]] = []
     linear: list[tuple[Coef, Node]] = []
     for term in terms:

@@ -62,9 +62,29 @@ class AffineSlot:
     scales: list[Coef]
 
     @property
+    def single(self) -> bool:
+        """One support for all instances."""
+        return self.pointers.size == 2
+
+    @property
+    def plain(self) -> bool:
+        """All scales are 1."""
+        return all(k.__class__ is float and k == 1.0 for k in self.scales)
+
+    @property
     def owners(self) -> Ints:
         """The instance of each entry."""
         return np.repeat(np.arange(self.pointers.size - 1), np.diff(self.pointers))
+
+    @property
+    def shared_columns(self) -> Ints | None:
+        """The columns, if all instances use the same ones."""
+        count = self.pointers.size - 1
+        width = self.columns.size // count
+        if (np.diff(self.pointers) != width).any():
+            return None
+        table = self.columns.reshape(count, width)
+        return table[0] if (table == table[0]).all() else None
 
 
 @dataclass(eq=False)
@@ -131,20 +151,23 @@ class Block:
         first = parts[0]
         if all(_same_support(first, p) for p in parts):
             parts = parts[:1]
-        key = ("a", first.field, *((*p.indices, *p.columns, *p.scales) for p in parts))
+        scales = [k for p in parts for k in p.scales]
+        factor = scales[0]
+        if factor.__class__ is not float or scales.count(factor) < len(scales):
+            factor = 1.0
+        else:
+            scales = [1.0] * len(scales)
+        key = ("a", first.field, *scales, *((*p.indices, *p.columns) for p in parts))
         slot = AffineSlot(
             first.field,
             np.concatenate(([0], np.cumsum([len(p.indices) for p in parts]))),
             np.array([j for p in parts for j in p.indices], dtype=np.intp),
             np.array([c for p in parts for c in p.columns], dtype=np.intp),
-            [k for p in parts for k in p.scales],
+            scales,
         )
-        return self._leaf(
-            key,
-            lambda: self.graph.leaf(
-                "affine", slot, first.field is not None, len(parts) > 1, True
-            ),
-        )
+        random, grouped = first.field is not None, len(parts) > 1
+        leaf = self._leaf(key, lambda: self.graph.leaf("affine", slot, random, grouped, True))
+        return self.graph.scale(factor, leaf)  # type: ignore[arg-type]
 
     def _leaf(self, key: Any, make: Any) -> Val:
         val = self._slots.get(key)

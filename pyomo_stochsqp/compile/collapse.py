@@ -117,7 +117,6 @@ class Collapse:
                 result.append((stream, builder.form))
                 if builder.mine.mutable:
                     self._again.append((scenarios, where, builder.mine))
-        self._finish()
         return result
 
     def refresh(self) -> None:
@@ -139,7 +138,7 @@ class Collapse:
                         ell.coefs[r] = [
                             c and support[int(j)] for j, c in zip(ell.indices[r], ell.used[r])
                         ]
-        self._finish()
+        self.finish()
 
     def _partition(self, source: int, groups: list[list[int]], size: int) -> list[int]:
         if len(groups) == 1:
@@ -161,7 +160,8 @@ class Collapse:
             self._streams.fields.append(FieldInfo(source.name, stream, 0, -1, 0))
         return self._tables[stream]
 
-    def _finish(self) -> None:
+    def finish(self) -> None:
+        """Put the columns of each table together (again in the same place after a refresh)."""
         for table in self._tables.values():
             info = self._streams.fields[table.number]
             if info.matrix is not None and info.width == len(table.columns):
@@ -335,7 +335,7 @@ class _Builder:
         for number, other in enumerate(self._streams.ells):
             if not mutable and other.same(self._stream, index, value):
                 return number
-        self._streams.ells.append(EllInfo(self._stream, index, value, used))
+        self._streams.ells.append(EllInfo(self._stream, index, value, used, mutable))
         return len(self._streams.ells) - 1
 
 

@@ -145,27 +145,31 @@ class Graph:
         return self._make("recip", (a,))
 
     def power(self, a: Val, p: float) -> Val:
-        """a ** p for a number p: products and roots where that is exact and faster."""
+        """a ** p for a number p, by products and roots where possible.
+
+        ``raise`` with arguments (a ** (p-1), a) is their product, known to be a ** p.
+        """
         if p == 0.0:
             return self.number(1.0)
         if p < 0.0 and (p == int(p) or -p in (0.5, 1.5)):
             return self.reciprocal(self.power(a, -p))
-        if p == int(p) and p <= 64.0:
-            half, odd = divmod(int(p), 2)
-            if half == 0:
-                return a
-            square = self.power(a, float(half))
-            square = self.mul(square, square)
-            return self.mul(square, a) if odd else square
-        if p in (0.5, 1.5):
-            root = self.function("sqrt", a)
-            return root if p == 0.5 else self.mul(a, root)
+        if p == 0.5:
+            return self.function("sqrt", a)
+        if p == 1.0:
+            return a
+        if p == 2.0:
+            return self.mul(a, a)
         if a.op == "num" and a.payload > 0.0:
             return self.number(a.payload**p)
-        if p > 1.0:
-            # The derivative needs a ** (p-1), so one power serves both.
-            return self.mul(self._make("pow", (a, self.number(p - 1.0))), a)
-        return self._make("pow", (a, self.number(p)))
+        if p < 1.0:
+            return self._make("pow", (a, self.number(p)))
+        # The derivative needs a ** (p-1), so that one power serves both.
+        if p % 2.0 == 1.0 and p > 3.0:
+            half = self.power(a, (p - 1.0) / 2.0)
+            return self._make("raise", (self.mul(half, half), a), p)
+        if p > 64.0 or (p != int(p) and p > 8.0):
+            return self._make("raise", (self._make("pow", (a, self.number(p - 1.0))), a), p)
+        return self._make("raise", (self.power(a, p - 1.0), a), p)
 
     def pow(self, a: Val, b: Val) -> Val:
         return self.power(a, b.payload) if b.op == "num" else self._make("pow", (a, b))
@@ -200,6 +204,8 @@ class Graph:
             if a is b:
                 return [(a, self.scale(2.0, a))]
             return [(s, t) for s, t in ((a, b), (b, a)) if s.x]
+        if op == "raise":
+            return [(args[1], self.scale(v.payload, args[0]))]
         if op == "pow":
             return self._pow_partials(v, *args)
         if op == "lse":

@@ -89,6 +89,7 @@ class Plan:
         self.forms: list[dict[int, Form]] = [
             self._function(self.names[t], f) for t, f in enumerate(self._functions())
         ]
+        self._collapse.finish()
         objective = {s: self.algebra.scale(f, float(program.sign)) for s, f in self.forms[0].items()}
         self.forms[0] = objective
         self._taper = Taper()

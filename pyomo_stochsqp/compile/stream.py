@@ -50,10 +50,13 @@ class EllInfo:
     coefs: NDArray[np.float64]
     #: entries that are not padding
     used: NDArray[np.bool_]
+    #: ``coefs`` can change at reload
+    mutable: bool = False
 
     def same(self, stream: int, indices: Ints, coefs: NDArray[np.float64]) -> bool:
         return (
-            self.stream == stream
+            not self.mutable
+            and self.stream == stream
             and np.array_equal(self.indices, indices)
             and np.array_equal(self.coefs, coefs)
         )

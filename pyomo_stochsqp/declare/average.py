@@ -6,24 +6,24 @@ that mix several finite sources run over all combinations of their rows.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 from math import prod
 from typing import Any
 
 import numpy as np
 from pyomo.core.expr import numeric_expr as ne
-from pyomo.core.expr.numvalue import native_numeric_types
-from pyomo.core.expr.visitor import replace_expressions
 from scipy import sparse
 
 from ..errors import ModelError
 from .expectation import ExpectationData
 from .probabilities import probabilities
-from .program import Part
+from .randomparam import RandomParamData
 from .scan import scan
-from .source import freeze
+from .source import RandomSource
 from .summands import Summand, summands
 from .tables import Table
+from .template import Template
 
 #: Rows beyond which an explicit average is refused: at about 1 kB a term, memory would run out.
 LARGEST_AVERAGE = 2_000_000
@@ -34,49 +34,18 @@ def sample_average(node: ExpectationData) -> Any:
     if node.explicit is not None:
         resolved = node.explicit.resolve()
         return _weighted(resolved.expressions, resolved.weights)
-    parts = summands(node.integrand, scan(node.integrand))
-    if not all(_is_finite(part) for part in parts):
-        return node.integrand
+    seen = scan(node.integrand)
+    pinned = {key: _with_units(r, r()) for key, r in seen.pinned.items()}
+    parts = summands(node.integrand, seen)
+    if not all(isinstance(r.parent_component().origin, Table) for r in seen.random.values()):
+        return Template(node.integrand, pinned).copy(pinned)
     if len(parts) == 1:
-        return _over_rows(parts[0], node)
-    return ne.SumExpression([_over_rows(part, node) for part in parts])
+        return _over_rows(parts[0], pinned, node)
+    return ne.SumExpression([_over_rows(part, pinned, node) for part in parts])
 
 
-def fingerprint(node: ExpectationData) -> Any:
-    """Changes whenever the average would: blocks, weights, fixed numbers."""
-    if node.explicit is not None:
-        resolved = node.explicit.resolve()
-        seen = [e if e.__class__ in native_numeric_types else id(e) for e in resolved.expressions]
-        return seen, None if resolved.weights is None else resolved.weights.tobytes()
-    random = scan(node.integrand).random.values()
-    components = {id(c): c for c in (r.parent_component() for r in random)}
-    return [(key, c._changes, _weights(c)) for key, c in components.items()]
-
-
-def _weights(component: Any) -> bytes | None:
-    weights = component.source.weights
-    if weights is None or isinstance(weights, np.ndarray):
-        return None
-    p = probabilities(weights, range(component.origin.size), component.name)
-    return None if p is None else p.tobytes()
-
-
-def _is_finite(part: Summand) -> bool:
-    return all(isinstance(r.parent_component().origin, Table) for r in part.random)
-
-
-def _over_rows(part: Summand, node: ExpectationData) -> Any:
-    if not part.sources:
-        return part.expression
-    components = {id(c): c for c in (r.parent_component() for r in part.random)}
-    parts: list[Part] = []
-    columns: list[dict[int, list[float]]] = []
-    for source in part.sources:
-        readers = [c for c in components.values() if c.source is source]
-        parts.append(freeze(source, readers))
-        mine = [r for r in part.random if r.parent_component().source is source]
-        columns.append({id(r): _column(r) for r in mine})
-    sizes = [p.size or 0 for p in parts]
+def _over_rows(part: Summand, pinned: dict[int, Any], node: ExpectationData) -> Any:
+    sizes = [_size(source, part.random) for source in part.sources]
     if prod(sizes) > LARGEST_AVERAGE:
         raise ModelError(
             f"{node}: written out, this average has {prod(sizes)} terms, too many for an explicit "
@@ -84,29 +53,83 @@ def _over_rows(part: Summand, node: ExpectationData) -> Any:
             "pyomo_stochsqp.evaluate(model), or draw fewer scenarios with "
             "TransformationFactory('stochsqp.extensive_form') and sample_finite=True."
         )
+    columns = [
+        {id(r): _column(r) for r in part.random if r.parent_component().source is source}
+        for source in part.sources
+    ]
+    replaced = {*pinned, *(key for own in columns for key in own)}
+    template = Template(part.expression, replaced)
     terms = []
     for rows in product(*map(range, sizes)):
-        numbers: dict[int, Any] = {}
-        for row, mine_ in zip(rows, columns, strict=True):
-            numbers.update((key, column[row]) for key, column in mine_.items())
-        terms.append(replace_expressions(part.expression, numbers))
-    if all(p.weights is None for p in parts):
+        numbers = dict(pinned)
+        for row, own in zip(rows, columns, strict=True):
+            numbers.update((key, column[row]) for key, column in own.items())
+        terms.append(template.copy(numbers))
+    if all(source.weights is None for source in part.sources):
         return _weighted(terms, None)
     weights = np.ones(1)
-    for p, size in zip(parts, sizes, strict=True):
-        own = np.full(size, 1 / size) if p.weights is None else p.weights
-        weights = np.outer(weights, own).ravel()
+    for source, size in zip(part.sources, sizes, strict=True):
+        p = probabilities(source.weights, range(size), f"Source '{source.name}'")
+        weights = np.outer(weights, np.full(size, 1 / size) if p is None else p).ravel()
     return _weighted(terms, weights)
 
 
-def _column(member: Any) -> list[float]:
+def _size(source: RandomSource, random: Sequence[RandomParamData]) -> int:
+    reader = next(r.parent_component() for r in random if r.parent_component().source is source)
+    return int(reader.origin.size)
+
+
+def _column(member: RandomParamData) -> list[Any]:
     component = member.parent_component()
     column = component.origin.matrix[:, [component.column(member.index())]]
     dense = column.toarray() if sparse.issparse(column) else np.asarray(column)
-    return dense.ravel().tolist()
+    return [_with_units(member, number) for number in dense.ravel().tolist()]
+
+
+def _with_units(member: RandomParamData, number: float) -> Any:
+    units = member.get_units()
+    return number if units is None else number * units
 
 
 def _weighted(terms: list[Any], weights: Any) -> Any:
+    if len(terms) == 1:
+        return terms[0]
     if weights is None:
         return ne.ProductExpression((1 / len(terms), ne.SumExpression(list(terms))))
     return ne.SumExpression([p * e for p, e in zip(weights.tolist(), terms, strict=True) if p != 0])
+
+
+class State:
+    """All that an average depends on; two states match exactly if the averages would be equal."""
+
+    def __init__(self, node: ExpectationData):
+        self._objects: list[Any]
+        if node.explicit is not None:
+            resolved = node.explicit.resolve()
+            self._objects = resolved.expressions
+            self._numbers: Any = _bytes(resolved.weights)
+            return
+        seen = scan(node.integrand)
+        self._objects = [named.args[0] for named in seen.named.values()]
+        random = [*seen.random.values(), *seen.pinned.values()]
+        components = {id(c): c for c in (r.parent_component() for r in random)}
+        self._numbers = [(key, c._changes, _live_weights(c)) for key, c in components.items()]
+
+    def matches(self, other: State) -> bool:
+        return (
+            self._numbers == other._numbers
+            and len(self._objects) == len(other._objects)
+            and all(a is b for a, b in zip(self._objects, other._objects, strict=True))
+        )
+
+
+def _live_weights(component: Any) -> bytes | None:
+    """Weights that may change because they are mutable Params."""
+    weights = component.source.weights
+    if weights is None or isinstance(weights, np.ndarray) or not component.random:
+        return None
+    return _bytes(probabilities(weights, range(component.origin.size), f"'{component.name}'"))
+
+
+def _bytes(weights: Any) -> bytes | None:
+    return None if weights is None else weights.tobytes()

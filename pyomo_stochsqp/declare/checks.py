@@ -98,10 +98,6 @@ def check_contents(
             f"'{where}': variable '{seen.valueless.name}' is fixed but has no value. Say "
             "fix(value)."
         )
-    if seen.indexed is not None:
-        raise ModelError(
-            f"'{where}': '{seen.indexed.name}' is indexed and was used without an index."
-        )
 
 
 def check_variables(model: Any, found: dict[int, Any]) -> list[Any]:

@@ -168,14 +168,18 @@ def distribution(name: str, given: Any, width: int | None) -> Distribution:
                 "per member."
             )
         return Independent(given)
-    if not is_distribution(given):
-        raise DataError(
-            f"{name}: {type(given).__name__} is not a frozen scipy.stats distribution (such as "
-            "norm(0, 1)). For anything else that can be drawn, use sampler=."
-        )
-    if _is_univariate(given):
-        return Identical(given, int(np.size(given.mean())) if width is None else width)
-    return Gaussian(given) if hasattr(given, "cov_object") else Joint(given)
+    try:
+        if is_distribution(given):
+            if _is_univariate(given):
+                own_width = int(np.size(given.mean()))
+                return Identical(given, own_width if width is None else width)
+            return Gaussian(given) if hasattr(given, "cov_object") else Joint(given)
+    except TypeError:  # scipy.stats.gamma instead of scipy.stats.gamma(2): parameters are missing
+        pass
+    raise DataError(
+        f"{name}: {type(given).__name__} is not a frozen scipy.stats distribution, such as "
+        "norm(0, 1). For anything else that can be drawn, use sampler=."
+    )
 
 
 def checked(name: str, made: Distribution, width: int | None) -> Distribution:

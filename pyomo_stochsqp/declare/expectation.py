@@ -104,11 +104,11 @@ class ExpectationData(NamedExpressionData):
 
     @property
     def _args_(self) -> tuple[Any, ...]:
-        from .average import fingerprint, sample_average
+        from .average import State, sample_average
 
         # Visitors compare arguments by identity, so the same state must give the same object.
-        state = fingerprint(self)
-        if self._average is None or self._average[0] != state:
+        state = State(self)
+        if self._average is None or not self._average[0].matches(state):
             self._average = (state, (sample_average(self),))
         return self._average[1]
 

@@ -81,35 +81,36 @@ class ExtensiveForm(Transformation):
                 for k, reader in enumerate(readers):
                     reader.replace(joint, shared if shared is not None else Table(rows.fields[k]))
 
-    def component_map(self, extensive: Any) -> ComponentMap:
+    def component_map(self, extensive: Any, original: Any = None) -> ComponentMap:
         """From the components of the original model to those of the model made from it."""
-        original = _original(extensive)
-        found = ComponentMap(
-            zip(original.component_objects(), extensive.component_objects(), strict=True)
-        )
-        found.update(
-            zip(original.component_data_objects(), extensive.component_data_objects(), strict=True)
-        )
+        original = _original(extensive) if original is None else original
+        found = ComponentMap(_paired(original.component_objects(), extensive.component_objects()))
+        found.update(_paired(original.component_data_objects(), extensive.component_data_objects()))
         return found
 
     def propagate_solution(self, extensive: Any, original: Any = None) -> None:
         """Copy variable values and imported suffixes (duals) back into the original model."""
-        original = _original(extensive) if original is None else original
-        pairs = zip(
-            original.component_data_objects(Var), extensive.component_data_objects(Var), strict=True
-        )
-        for mine, found in pairs:
-            mine.set_value(found.value, skip_validation=True)
-            mine.stale = found.stale
-        suffixes = [s for s in original.component_objects(Suffix) if s.import_enabled()]
-        if not suffixes:
-            return
-        new_of = self.component_map(extensive)
-        for suffix in suffixes:
-            values = new_of[suffix]
-            for mine in original.component_data_objects():
-                if new_of[mine] in values:
-                    suffix[mine] = values[new_of[mine]]
+        new_of = self.component_map(extensive, original)
+        target = _original(extensive) if original is None else original
+        for variable in target.component_data_objects(Var):
+            found = new_of[variable]
+            variable.set_value(found.value, skip_validation=True)
+            variable.stale = found.stale
+        for suffix in target.component_objects(Suffix):
+            if suffix.import_enabled():
+                values = new_of[suffix]
+                suffix.update((mine, values[new]) for mine, new in new_of.items() if new in values)
+
+
+def _paired(mine: Iterable[Any], theirs: Iterable[Any]) -> list[tuple[Any, Any]]:
+    """A clone lists its components in the same order."""
+    try:
+        return list(zip(mine, theirs, strict=True))
+    except ValueError:
+        raise ModelError(
+            "The two models have different components, so one was not made from the other (or was "
+            "changed since)."
+        ) from None
 
 
 def _records(model: Any) -> dict[str, Any]:

@@ -237,7 +237,8 @@ class RandomParam(IndexedComponent):
     def _mean(self) -> NDArray[np.float64]:
         origin = self.origin
         if isinstance(origin, Table):
-            return origin.mean(probabilities(self.source.weights, range(origin.size), self.name))
+            title = f"RandomParam '{self.name}'"
+            return origin.mean(probabilities(self.source.weights, range(origin.size), title))
         return origin.mean()
 
     def _row(self, row: int) -> NDArray[np.float64]:

@@ -29,25 +29,28 @@ _CHOICE = 8  # Expr_if
 _EXTERNAL = 9
 
 _STEPS = ("ceil", "floor")
+_NAMES = {_CHOICE: "Expr_if", _EXTERNAL: "an external function"}
 
 
 class Contents:
     """What one expression contains, each thing once (keyed by id)."""
 
-    __slots__ = ("expectations", "indexed", "obstacle", "random", "valueless", "variables")
+    __slots__ = ("expectations", "named", "obstacle", "pinned", "random", "valueless", "variables")
 
     def __init__(self) -> None:
         #: variables that are not fixed
         self.variables: dict[int, Any] = {}
         #: RandomParam members that are not fixed
         self.random: dict[int, RandomParamData] = {}
+        #: RandomParam members that are fixed to a number
+        self.pinned: dict[int, RandomParamData] = {}
         self.expectations: dict[int, ExpectationData] = {}
+        #: named expressions
+        self.named: dict[int, Any] = {}
         #: (function, node) of a function of the variables that has no derivative here
         self.obstacle: tuple[str, Any] | None = None
         #: a fixed variable without a value
         self.valueless: Any = None
-        #: an indexed component that was used without an index
-        self.indexed: Any = None
 
 
 def scan(expr: Any) -> Contents:
@@ -55,7 +58,6 @@ def scan(expr: Any) -> Contents:
     found = Contents()
     kinds = _kinds
     stack = [expr]
-    named: set[int] = set()
     while stack:
         node = stack.pop()
         cls = node.__class__
@@ -65,26 +67,23 @@ def scan(expr: Any) -> Contents:
         if kind is None:
             kind = kinds[cls] = _kind_of(node)
         if kind == _EXPRESSION:
-            stack.extend(node.args)
+            stack.extend(node.args[::-1])  # so that things are met in reading order
         elif kind == _VARIABLE:
             if not node.fixed:
                 found.variables[id(node)] = node
             elif node.value is None:
                 found.valueless = node
         elif kind == _RANDOM:
-            if node.parent_component().random:
-                found.random[id(node)] = node
+            kept = found.random if node.parent_component().random else found.pinned
+            kept[id(node)] = node
         elif kind == _NAMED:
-            if id(node) not in named:
-                named.add(id(node))
-                stack.extend(node.args)
+            if id(node) not in found.named:
+                found.named[id(node)] = node
+                stack.append(node.args[0])
         elif kind == _EXPECTATION:
             found.expectations[id(node)] = node
-        elif kind == _LEAF:
-            if found.indexed is None and hasattr(node, "is_indexed") and node.is_indexed():
-                found.indexed = node
-        else:
-            stack.extend(node.args)
+        elif kind != _LEAF:
+            stack.extend(node.args[::-1])
             obstacle = _obstacle(kind, node)
             if obstacle is not None:
                 found.obstacle = (obstacle, node)
@@ -93,18 +92,10 @@ def scan(expr: Any) -> Contents:
 
 def _obstacle(kind: int, node: Any) -> str | None:
     """The name of a function without derivatives, if variables enter it."""
-    entering = node.args
-    if kind == _KINKED:
-        name = node.getname()
-    elif kind == _FUNCTION:
-        name = node.getname()
-        if name not in _STEPS:
-            return None
-    elif kind == _CHOICE:
-        name, entering = "Expr_if", node.args[:1]
-    else:
-        name = "an external function"
-    return name if any(scan(arg).variables for arg in entering) else None
+    name = _NAMES.get(kind) or str(node.getname())
+    if kind == _FUNCTION and name not in _STEPS:
+        return None
+    return name if any(scan(arg).variables for arg in node.args) else None
 
 
 def _kind_of(node: Any) -> int:

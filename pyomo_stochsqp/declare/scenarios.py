@@ -73,7 +73,9 @@ class ScenarioSet:
         else:
             keys, expressions = list(self.items), list(self.items.values())
             active = None
-        weights = probabilities(self.weights, keys, self.name, active, self.renormalise)
+        weights = probabilities(
+            self.weights, keys, f"E over '{self.name}'", active, self.renormalise
+        )
         if active is not None and not all(active):
             keys = [k for k, a in zip(keys, active, strict=True) if a]
             expressions = [e for e, a in zip(expressions, active, strict=True) if a]

@@ -127,7 +127,7 @@ def freeze(source: RandomSource, readers: Sequence[Any]) -> Part:
     tables = [(n, o) for n, o in titled if isinstance(o, Table)]
     if tables:
         size = tables[0][1].size
-        weights = probabilities(source.weights, range(size), name)
+        weights = probabilities(source.weights, range(size), f"Source '{name}'")
         fields = tuple(Field(n, t.width, t.matrix) for n, t in tables)
         return Part(name, fields, size=size, weights=weights)
     origins = [o for _, o in titled if not isinstance(o, Table)]

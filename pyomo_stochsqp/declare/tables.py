@@ -5,8 +5,8 @@ mapping from column name to array. Float arrays are kept as they are, without a 
 changes, so clones of a model share it.
 
 The columns that are read are checked to be finite, except in memory-mapped arrays: reading all of
-a large file just to declare it would take minutes, so only some rows spread over it are looked at,
-and the solver reports a NaN when it draws its row.
+a large file just to declare it could take minutes, so only its first rows are looked at, and the
+solver reports a NaN when it draws its row.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from scipy import sparse
 
 from ..errors import DataError
 
-_PEEKED_ROWS = 64
+_PEEKED_ROWS = 4
 _CHUNK_NUMBERS = 1 << 20
 
 
@@ -57,12 +57,11 @@ class Table:
         return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=float)
 
     def check_finite(self, name: str, columns: Sequence[int]) -> None:
-        """Raise if a number of these columns is not finite (some rows only, if memory-mapped)."""
+        """Raise if a number of these columns is not finite (first rows only, if memory-mapped)."""
         if sparse.issparse(self.matrix):
             blocks: Iterable[Any] = [(np.arange(self.matrix.nnz), self.matrix.data[:, None])]
         elif _is_memory_mapped(self.matrix):
-            rows = np.unique(np.linspace(0, self.size - 1, _PEEKED_ROWS).astype(int))
-            blocks = [(rows, self.matrix[rows][:, columns])]
+            blocks = [(range(_PEEKED_ROWS), self.matrix[:_PEEKED_ROWS, columns])]
         else:
             whole = len(columns) == self.width
             blocks = (

@@ -51,7 +51,7 @@ def legacy_results(results: StochSQPResults, model: Any) -> LegacyStochSQPResult
 
 
 def _sizes(problem: Any, results: StochSQPResults) -> None:
-    program = results.solution_loader._program
+    program = results.solution_loader.program
     problem.number_of_variables = len(program.variables)
     problem.number_of_constraints = len(program.rows)
     problem.number_of_objectives = 1
@@ -91,6 +91,6 @@ def solution_of(results: StochSQPResults, suffixes: Collection[str]) -> tuple[So
             solution.constraint[symbols.getSymbol(row)] = {"Dual": number}
     objective = results.incumbent_objective
     if objective is not None and isfinite(objective):
-        component = loader._program.objective_component
+        component = loader.program.objective_component
         solution.objective[symbols.getSymbol(component)] = {"Value": objective}
     return solution, symbols

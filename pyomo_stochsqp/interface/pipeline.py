@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from ..compile import compile_program
 from ..declare import StochasticProgram, read_model
 from ..errors import OptionError
 from ..estimate import ModelOracle
-from ..oracle import Oracle, SourceInfo
+from ..oracle import Oracle, SourceInfo, Vector
 from ..report import Budget, Certifier, Observer, Outcome, Progress, Tolerances, run
 from ..sample import Sampler
 from ..sqp import Assembly, Choices, Parameters, State, assemble, unscaled
@@ -60,13 +60,20 @@ class Setup:
         )
 
 
-def prepare(model: Any, options: Mapping[str, Any], time_limit: float | None = None) -> Setup:
-    """Everything before the first iteration."""
+def prepare(
+    model: Any,
+    options: Mapping[str, Any],
+    time_limit: float | None = None,
+    start: Vector | None = None,
+) -> Setup:
+    """Everything before the first iteration; ``start`` replaces the values of the Vars."""
     seed = options["seed"] if options["seed"] is not None else secrets.randbits(32)
     program = read_model(model)
     evaluator = compile_program(program, jit=options["jit"])
     sampler = Sampler(program.sources, seed, options["sampling"], options["replacement"])
     oracle = ModelOracle(program, evaluator, sampler)
+    if start is not None:
+        oracle.problem = replace(oracle.problem, x0=start)
     sizes = batch_sizes(options["batch_size"], oracle.sources)
     assembly = assemble(oracle, _choices(options, sizes, program, oracle))
     return Setup(

@@ -108,9 +108,10 @@ def solution_status(outcome: Outcome, tolerances: Tolerances) -> SolutionStatus:
         return SolutionStatus.unknown
     if outcome.stop is Stop.CONVERGED or tolerances.met(best):
         return SolutionStatus.optimal
-    if best.infeasibility_bound <= tolerances.feasibility:
+    allowed = tolerances.feasibility * best.infeasibility_scale
+    if best.infeasibility_bound <= allowed:
         return SolutionStatus.feasible
-    if 2.0 * best.infeasibility - best.infeasibility_bound > tolerances.feasibility:
+    if 2.0 * best.infeasibility - best.infeasibility_bound > allowed:
         return SolutionStatus.infeasible
     return SolutionStatus.unknown
 

@@ -41,7 +41,7 @@ class StochSQPSolutionLoader(SolutionLoader):
         reduced_costs: Vector | None = None,
     ):
         self._pyomo_model = program.model
-        self._program = program
+        self.program = program
         self._x = x
         self._duals = duals
         self._reduced_costs = reduced_costs
@@ -56,22 +56,27 @@ class StochSQPSolutionLoader(SolutionLoader):
         at_bound = (c.x <= problem.x_lower + near) | (c.x >= problem.x_upper - near)
         return cls(program, c.x, -s * c.y, np.where(at_bound, s * c.reduced_costs, 0.0))
 
+    @property
+    def has_duals(self) -> bool:
+        """Whether the point has multipliers (it could be evaluated)."""
+        return self._duals is not None
+
     def get_number_of_solutions(self) -> int:
         return 1
 
     def get_vars(self, vars_to_load: Sequence[Any] | None = None) -> Mapping[Any, float]:
-        return _mapping(self._program.variables, self._x, vars_to_load)
+        return _mapping(self.program.variables, self._x, vars_to_load)
 
     def get_duals(self, cons_to_load: Sequence[Any] | None = None) -> Any:
         if self._duals is None:
             raise NoDualsError("The last point could not be evaluated, so it has no multipliers.")
-        rows = (row.component for row in self._program.rows)
+        rows = (row.component for row in self.program.rows)
         return dict(_mapping(rows, self._duals, cons_to_load).items())
 
     def get_reduced_costs(self, vars_to_load: Sequence[Any] | None = None) -> Mapping[Any, float]:
         if self._reduced_costs is None:
             raise NoReducedCostsError("The last point could not be evaluated: no reduced costs.")
-        return _mapping(self._program.variables, self._reduced_costs, vars_to_load)
+        return _mapping(self.program.variables, self._reduced_costs, vars_to_load)
 
     def load_import_suffixes(self) -> None:
         """Fill the suffixes 'dual' and 'rc' of the model, if it has them."""

@@ -73,7 +73,8 @@ class StochSQP(SolverBase):
         StaleFlagManager.mark_all_as_stale()
 
         timer.start("prepare")
-        setup = prepare(model, options)
+        start = None if checkpoint is None else checkpoint.start
+        setup = prepare(model, options, start=start)
         timer.stop("prepare")
         if not setup.program.variables:
             results = _nothing_to_solve(model)

@@ -92,7 +92,7 @@ class AugmentedBackend:
         u = self._factoriser.solve(np.concatenate((r_x, r_y)))
         d, y = u[:n], u[n:]
         previous = math.inf
-        for done in range(1, MAX_PASSES + 1):
+        for passes in range(1, MAX_PASSES + 1):
             pull = self._transposed @ y
             error = np.concatenate(
                 (r_x - self._hessian.times(d) - pull, r_y - self._jacobian @ d + self._delta * y)
@@ -100,7 +100,8 @@ class AugmentedBackend:
             error_x, error_y = largest(error[:n]), largest(error[n:])
             size = error_x + error_y
             refined = error_x <= REFINED * rhs_x and error_y <= REFINED * rhs_y
-            if done > 1 and (refined or size * WORTHWHILE_GAIN > previous):
+            stuck = size * WORTHWHILE_GAIN > previous or passes == MAX_PASSES
+            if passes > 1 and (refined or stuck):
                 break
             previous = size
             u = self._factoriser.solve(error)

@@ -28,6 +28,7 @@ from .hessian import check_finite, check_positive, unusable
 from .pattern import KKTPattern
 from .protocol import (
     HELD,
+    HELD_ROOT,
     MAX_PASSES,
     REFINED,
     REGULARISATION,
@@ -43,8 +44,6 @@ from .protocol import (
 
 #: Beyond this the arrays would not fit an ordinary machine; the sparse back ends need far less.
 MAX_BYTES = 8e9
-#: Square root that stands for a held variable: J / HELD_ROOT squared underflows to exactly zero.
-HELD_ROOT = 1e200
 
 
 class DenseBackend:
@@ -112,12 +111,12 @@ class DenseBackend:
         z = dgemv(-1.0, wt, y, 1.0, z, 0, 1, 0, 1, 0, 1)
         rhs = abs(float(r_y[idamax(r_y)]))
         error = math.inf
-        for _ in range(MAX_PASSES):
+        for passes in range(2, MAX_PASSES + 1):
             rho = dgemv(1.0, wt, z, -1.0, r_y, 0, 1, 0, 1, 1)
             if self._has_delta:
                 rho -= self._delta * y
             previous, error = error, abs(float(rho[idamax(rho)]))
-            if error <= REFINED * rhs or error * WORTHWHILE_GAIN > previous:
+            if error <= REFINED * rhs or error * WORTHWHILE_GAIN > previous or passes == MAX_PASSES:
                 break
             dy, _ = dpotrs(schur, rho, 0, 1)
             y += dy

@@ -33,6 +33,8 @@ Hessian = float | Vector
 REGULARISATION = 1e-8
 #: A diagonal entry of H from here on means "variable held": its inverse counts as zero.
 HELD = 1e18
+#: The square root that stands for such an entry: J_ji / HELD_ROOT squared underflows to zero.
+HELD_ROOT = 1e200
 #: Relative error of the second block row above which rows count as dependent.
 RANK_TOLERANCE = 1e-6
 #: Refinement is finished below this relative error; two passes are always made.

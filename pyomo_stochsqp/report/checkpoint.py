@@ -49,6 +49,8 @@ class Checkpoint:
     labels: dict[str, str]
     #: a text for the caller: the options of the run
     note: str
+    #: where the run began
+    start: Vector
     probe: Vector
     arrays: Arrays
 
@@ -101,6 +103,7 @@ def save(
         "certified_at": np.asarray(progress.certified_at),
         "seconds": np.asarray(progress.seconds),
         "note": np.asarray(note),
+        "start": oracle.problem.x0,
         "probe": probe_of(oracle, progress.state.x),
     }
     arrays |= {f"label.{what}": np.asarray(text) for what, text in labels.items()}
@@ -120,13 +123,13 @@ def load(path: str) -> Checkpoint:
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
-        probe, note = arrays.pop("probe"), str(arrays.pop("note"))
+        note, start, probe = str(arrays.pop("note")), arrays.pop("start"), arrays.pop("probe")
         labels = {k[6:]: str(arrays.pop(k)) for k in list(arrays) if k.startswith("label.")}
     except FileNotFoundError:
         raise CheckpointError(f"resume='{path}': there is no such file.") from None
     except (OSError, ValueError, KeyError, zipfile.BadZipFile, AttributeError) as error:
         raise CheckpointError(f"resume='{path}' is not a checkpoint ({error}).") from None
-    return Checkpoint(path, labels, note, probe, arrays)
+    return Checkpoint(path, labels, note, start, probe, arrays)
 
 
 class Keeper:

@@ -4,7 +4,8 @@ r"""The driver: runs any method iteration by iteration, keeps its history, certi
     until    converged, out of budget, stuck, interrupted
 
 A method is anything with ``start`` and ``step`` whose states carry k, x, samples, violation, issue,
-ended (a Stop, where the method itself knows that it is done) and record(). Certificates are due
+ended (a Stop, where the method itself knows that it is done), exact (no sampling error) and
+record(). Certificates are due
 whenever the iterations since the last one have used ten times as many scenarios as the certificate
 will, so that they cost at most a tenth of the run; the schedule counts scenarios, not seconds, and
 so does not disturb reproducibility.
@@ -156,7 +157,7 @@ def _iterate(
         if not np.abs(state.x).max(initial=0.0) < DIVERGED:
             return Stop.UNBOUNDED, ""
 
-        if state.k % FIRST_CERTIFICATE == 0 or state.samples == 0:
+        if state.k % FIRST_CERTIFICATE == 0 and not state.exact:
             rows = int(CERTIFICATE_SHARE * (state.samples - progress.certified_at)) // 2
             made = _certify(certifier, (state.x, average.mean), rows, state.k)
             progress.certified_at = state.samples

@@ -27,6 +27,7 @@ from .batches import Batches, BatchState
 from .curvature import Curvature, CurvatureState, lagrangian_change, quadratic_form
 from .lipschitz import Constants
 from .parameters import Parameters, curvature_floor
+from .scaling import Units, user_violation
 from .state import State
 from .subproblem import Direction, Subproblem
 
@@ -48,6 +49,7 @@ class StochasticSQP:
         beta: Callable[[int], float],
         parameters: Parameters | None = None,
         lipschitz_constants: tuple[float, float] | None = None,
+        units: Units | None = None,
     ):
         self._oracle = oracle
         self._subproblem = subproblem
@@ -56,6 +58,7 @@ class StochasticSQP:
         self._beta = beta
         self._p = parameters or Parameters()
         self._given = lipschitz_constants
+        self._units = units
         self._jacobian = Jacobian(oracle.problem)
 
     def start(self, x: Vector) -> State:
@@ -65,6 +68,12 @@ class StochasticSQP:
             constants = lipschitz.initial(self._oracle, x, batch, self._jacobian)
         else:
             constants = Constants(*self._given)
+        curvature = self._curvature.initial(constants.L + constants.Gamma)
+        if self._given is None:
+            # measured with H = I
+            constants = constants.in_norm(
+                float(x.size), quadratic_form(curvature.H, np.ones(x.size))
+            )
         return State(
             k=0,
             x=x,
@@ -73,7 +82,7 @@ class StochasticSQP:
             xi=self._p.xi0,
             constants=constants,
             batch=BatchState(),
-            curvature=self._curvature.initial(),
+            curvature=curvature,
             x_before=x,
         )
 
@@ -123,8 +132,8 @@ class StochasticSQP:
             alpha=alpha,
             beta=beta,
             tau_trial=tau_trial,
-            violation=direction.violation,
-            step=sqrt(N),
+            violation=user_violation(direction, estimate, self._oracle.problem, self._units),
+            step=sqrt(N) if self._units is None else sqrt(N) * self._units.objective,
             rows=look.rows,
         )
 
@@ -221,6 +230,7 @@ class StochasticSQP:
             if shorter >= 0.5 * alpha:
                 z = lagrangian_change(look.here, there, direction.y, self._jacobian)
                 curvature = self._curvature.updated(curvature, s, z)
+                constants = constants.in_norm(length, quadratic_form(curvature.H, s))
                 return min(alpha, shorter), constants, curvature, rows
             alpha = shorter
         return alpha, constants, curvature, rows

@@ -1,9 +1,9 @@
 r"""Putting a method together for any oracle, Pyomo or not:
 
-    scaling -> KKT back end -> subproblem -> sampled phase (Algorithm 1) + exact phase
+scaling -> KKT back end -> subproblem -> sampled phase (Algorithm 1) + exact phase
 
-    >>> import numpy as np
-    >>> from pyomo_stochsqp.sqp import Choices, assemble      # oracle: see pyomo_stochsqp.oracle
+>>> import numpy as np
+>>> from pyomo_stochsqp.sqp import Choices, assemble      # oracle: see pyomo_stochsqp.oracle
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..oracle import ITERATION_STREAM, Jacobian, Oracle, Problem, Vector
 from . import scaling
 from .algorithm import StochasticSQP
 from .batches import Batches
-from .curvature import BFGS, Curvature, Fixed
+from .curvature import BFGS, Curvature, Fixed, Spectral
 from .exact import ExactSQP
 from .parameters import Parameters
 from .phases import TwoPhase
@@ -28,7 +28,7 @@ from .schedule import make_schedule
 from .subproblem import EqualitySubproblem, Subproblem
 
 #: beyond this many variables a dense quasi-Newton matrix costs more than it saves
-LARGEST_DENSE = 500
+LARGEST_DENSE = 1000
 
 
 @dataclass(frozen=True)
@@ -73,17 +73,18 @@ def assemble(oracle: Oracle, choices: Choices) -> Assembly:
     sampled = StochasticSQP(
         scaled,
         first,
-        _given(choices.hessian) or Fixed(),
+        _given(choices.hessian) or Spectral(),
         batches,
         schedule,
         choices.parameters,
         choices.lipschitz,
+        factors.units(),
     )
     dense = isinstance(choices.hessian, str) and problem.n <= LARGEST_DENSE
     second, _ = subproblem_for(problem, choices.kkt_solver, dense or _is_dense(choices.hessian))
     whole = scaled.draw(ITERATION_STREAM, 0, [s.size or 1 for s in oracle.sources])
     curvature: Curvature = BFGS(problem.n) if dense else _given(choices.hessian) or Fixed()
-    exact = ExactSQP(scaled, whole, second, curvature, choices.parameters)
+    exact = ExactSQP(scaled, whole, second, curvature, choices.parameters, factors.units())
     user, _ = subproblem_for(oracle.problem, choices.kkt_solver, False)
     return Assembly(TwoPhase(sampled, exact, batches), user, factors, backend)
 

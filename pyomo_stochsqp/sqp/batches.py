@@ -46,30 +46,38 @@ class Batches:
     ):
         self.growth = growth
         self._initial = tuple(initial)
-        self._sizes = tuple(s.size for s in sources)
+        self._limits = tuple(s.size for s in sources)
         self._rate = rate
         self._beta = beta
+        # Sizes change rarely, and are asked for twice in every iteration.
+        self._known: tuple[float, tuple[int, ...], bool] = self._at(1.0)
 
     def sizes(self, k: int, state: BatchState) -> tuple[int, ...]:
-        """One size per source."""
-        if self.growth == "constant":
-            factor = 1.0
-        elif self.growth == "geometric":
-            factor = self._rate ** (k - 1)
-        elif self.growth == "variance":
-            factor = (self._beta(1) / self._beta(k)) ** 2
-        else:
-            factor = state.factor
-        return tuple(
-            _capped(b * factor, size) for b, size in zip(self._initial, self._sizes, strict=True)
-        )
+        """One size per source for iteration k."""
+        return self._current(k, state)[1]
 
     def complete(self, k: int, state: BatchState) -> bool:
         """Whether iteration k would draw every scenario there is."""
-        return all(
-            size is not None and b >= size
-            for b, size in zip(self.sizes(k, state), self._sizes, strict=True)
+        return self._current(k, state)[2]
+
+    def _current(self, k: int, state: BatchState) -> tuple[float, tuple[int, ...], bool]:
+        if self.growth == "constant":
+            return self._known
+        if self.growth == "adaptive":
+            factor = state.factor
+        elif self.growth == "geometric":
+            factor = self._rate ** (k - 1)
+        else:
+            factor = (self._beta(1) / self._beta(k)) ** 2
+        if factor != self._known[0]:
+            self._known = self._at(factor)
+        return self._known
+
+    def _at(self, factor: float) -> tuple[float, tuple[int, ...], bool]:
+        sizes = tuple(
+            _capped(b * factor, limit) for b, limit in zip(self._initial, self._limits, strict=True)
         )
+        return factor, sizes, sizes == self._limits
 
     def wants_probe(self, k: int, exact: bool) -> bool:
         """Whether iteration k should be computed on two half batches."""

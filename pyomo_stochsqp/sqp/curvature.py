@@ -7,10 +7,11 @@ both ends of a step s estimated on one sample, with z the change of the Lagrangi
 
 so that they carry curvature and no difference of noises.
 
-    identity   H = I, the paper's choice
+    fixed      H = I, the paper's choice, or a matrix of the user
+    spectral   H = h I, where log h follows the log of |s'z| / s's with a damped step: the right
+               unit of length for the variables, learned on the way
     bfgs       Powell's damped update: z <- t z + (1 - t) H s with the largest t <= 1 that gives
                s'z >= 0.2 s'Hs, then  H <- H - H s s'H / s'Hs + z z' / s'z
-    fixed      a matrix of the user
 
 A pair whose quotients s'z/s's or z'z/s'z leave [zeta, kappa_H] is not used.
 """
@@ -26,6 +27,9 @@ from ..oracle import Estimate, Jacobian, Vector
 ZETA = 1e-8
 KAPPA = 1e8
 DAMPING = 0.2
+#: per pair, log h moves this share of the way to what was seen, cut off at this factor
+MEMORY = 0.25
+LARGEST_CHANGE = 256.0
 
 
 class CurvatureState(NamedTuple):
@@ -38,8 +42,8 @@ class CurvatureState(NamedTuple):
 class Curvature(Protocol):
     """A rule for H."""
 
-    def initial(self) -> CurvatureState:
-        """The matrix of the first iteration."""
+    def initial(self, size: float) -> CurvatureState:
+        """The first iteration's matrix; ``size`` is a first guess of |H|, 0 without one."""
 
     def updated(self, state: CurvatureState, s: Vector, z: Vector) -> CurvatureState:
         """What a pair (s, z) teaches."""
@@ -51,11 +55,26 @@ class Fixed:
     def __init__(self, H: Any = 1.0):
         self._H = H
 
-    def initial(self) -> CurvatureState:
+    def initial(self, size: float) -> CurvatureState:
         return CurvatureState(self._H)
 
     def updated(self, state: CurvatureState, s: Vector, z: Vector) -> CurvatureState:
         return state
+
+
+class Spectral:
+    """H = h I; see the head of this file."""
+
+    def initial(self, size: float) -> CurvatureState:
+        return CurvatureState(min(max(size, ZETA), KAPPA) if size > 0.0 else 1.0)
+
+    def updated(self, state: CurvatureState, s: Vector, z: Vector) -> CurvatureState:
+        ss = float(s @ s)
+        if not ss > 0.0:
+            return state
+        ratio = abs(float(s @ z)) / ss / state.H
+        change = min(max(ratio, 1.0 / LARGEST_CHANGE), LARGEST_CHANGE) ** MEMORY
+        return CurvatureState(min(max(state.H * change, ZETA), KAPPA), state.pairs + 1)
 
 
 class BFGS:
@@ -64,7 +83,7 @@ class BFGS:
     def __init__(self, n: int):
         self._n = n
 
-    def initial(self) -> CurvatureState:
+    def initial(self, size: float) -> CurvatureState:
         return CurvatureState(np.eye(self._n))
 
     def updated(self, state: CurvatureState, s: Vector, z: Vector) -> CurvatureState:

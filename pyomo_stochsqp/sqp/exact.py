@@ -27,6 +27,7 @@ from .batches import BatchState
 from .curvature import Curvature, lagrangian_change
 from .lipschitz import Constants
 from .parameters import Parameters
+from .scaling import Units, user_violation
 from .state import State
 from .subproblem import Direction, Subproblem
 
@@ -37,6 +38,11 @@ SOLVED = 1e-9
 ROUNDING = 1e-14
 #: a violation whose best linear reduction is below this share cannot be reduced
 HOPELESS = 1e-7
+MAY_RISE = 200
+#: longest step, relative to 1 + |x|_inf: the linearisation says nothing about points further out
+FARTHEST = 100.0
+#: largest accepted growth of the violation
+RUNAWAY = 10.0
 
 
 class ExactSQP:
@@ -49,6 +55,7 @@ class ExactSQP:
         subproblem: Subproblem,
         curvature: Curvature,
         parameters: Parameters | None = None,
+        units: Units | None = None,
     ):
         self._oracle = oracle
         self._problem = oracle.problem
@@ -56,6 +63,7 @@ class ExactSQP:
         self._subproblem = subproblem
         self._curvature = curvature
         self._p = parameters or Parameters()
+        self._units = units
         self._jacobian = Jacobian(oracle.problem)
         self._seen: tuple[Vector, Estimate] | None = None
 
@@ -70,7 +78,7 @@ class ExactSQP:
             xi=self._p.xi0,
             constants=Constants(np.nan, np.nan),
             batch=BatchState(),
-            curvature=self._curvature.initial(),
+            curvature=self._curvature.initial(0.0),
             x_before=x,
             exact=True,
         )
@@ -87,15 +95,15 @@ class ExactSQP:
             state,
             k=state.k + 1,
             y=direction.y,
-            violation=direction.violation,
-            step=sqrt(direction.curvature),
+            violation=user_violation(direction, here, self._problem, self._units),
+            step=sqrt(direction.curvature) * (self._units.objective if self._units else 1.0),
             rows=self._sample.rows,
         )
         ended = self._ended(x, here, direction)
         if ended is not None:
             return replace(state, ended=ended)
 
-        tau = self._merit_parameter(state.tau, direction)
+        tau = self._merit_parameter(state, direction)
         found = self._line_search(x, here, direction, H, tau)
         if found is None:
             return replace(state, ended=Stop.STALLED)
@@ -125,14 +133,22 @@ class ExactSQP:
         violation = direction.violation
         if float(np.abs(projected).max(initial=0.0)) <= SOLVED * size and violation <= SOLVED:
             return Stop.CONVERGED
-        if violation > 1e-6 and direction.feasibility_reduction <= HOPELESS * violation:
+        still = direction.curvature <= SOLVED * (1.0 + float(x @ x))
+        if violation > 1e-6 and still and direction.feasibility_reduction <= HOPELESS * violation:
             return Stop.LOCALLY_INFEASIBLE
         return None
 
-    def _merit_parameter(self, tau: float, direction: Direction) -> float:
+    def _merit_parameter(self, state: State, direction: Direction) -> float:
+        """eq. merit_parameter_update; early on tau may also rise towards 1 / |y|_inf.
+
+        A tau far below that value weighs feasibility so much that steps hug the constraints.
+        Rises end after ``MAY_RISE`` iterations, so that the merit function settles.
+        """
+        tau = state.tau
         quadratic = direction.slope + 0.5 * direction.curvature
         if direction.keeps_tau or direction.violation <= SOLVED:
-            return tau
+            room = 0.1 / max(float(np.abs(direction.y).max(initial=0.0)), 1e-6)
+            return min(10.0 * tau, room) if tau < 0.1 * room and state.k <= MAY_RISE else tau
         trial = merit.trial_merit_parameter(
             direction.feasibility_reduction, quadratic, self._p.sigma
         )
@@ -146,22 +162,24 @@ class ExactSQP:
         phi = self._merit(here, tau)
         reduction = merit.model_reduction(tau, direction.slope, direction.feasibility_reduction)
         slack = ROUNDING * (abs(phi) + 1.0)
-        alpha, looks = 1.0, 0
+        far = FARTHEST * (1.0 + float(np.abs(x).max(initial=0.0)))
+        alpha = min(1.0, far / max(float(np.abs(direction.d).max(initial=0.0)), far))
+        looks = 0
         corrected = False
         while alpha > SMALLEST_STEP:
             x_next = np.clip(x + alpha * direction.d, problem.x_lower, problem.x_upper)
             there = self._estimate(x_next)
             looks += 1
             if there.issue is None:
-                if self._merit(there, tau) <= phi - ARMIJO * alpha * reduction + slack:
+                if self._accepts(there, tau, phi - ARMIJO * alpha * reduction + slack, direction):
                     return alpha, x_next, there, looks
-                if not corrected and problem.m:
+                if not corrected and problem.m and alpha == 1.0:
                     corrected = True
                     found = self._second_order(x, here, there, direction, H, tau)
                     looks += 1
                     if found is not None:
                         x_next, there = found
-                        if self._merit(there, tau) <= phi - ARMIJO * reduction + slack:
+                        if self._accepts(there, tau, phi - ARMIJO * reduction + slack, direction):
                             return 1.0, x_next, there, looks
             alpha *= 0.5
         return None
@@ -175,6 +193,17 @@ class ExactSQP:
         x_next = np.clip(x + d, self._problem.x_lower, self._problem.x_upper)
         there = self._estimate(x_next)
         return None if there.issue is not None else (x_next, there)
+
+    def _accepts(self, there: Estimate, tau: float, limit: float, direction: Direction) -> bool:
+        """phi decreases enough, and not by running away from the constraints.
+
+        phi is bounded below near feasible points only: where f falls to -infinity outside, it
+        would pay to give feasibility up.
+        """
+        violation = float(self._problem.violation(there.c).sum())
+        return self._merit(there, tau) <= limit and violation <= RUNAWAY * max(
+            1.0, direction.violation
+        )
 
     def _merit(self, estimate: Estimate, tau: float) -> float:
         """phi(x, tau) = tau f(x) + v(c(x))."""

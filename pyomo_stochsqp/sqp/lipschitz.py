@@ -37,6 +37,12 @@ class Constants(NamedTuple):
     Gamma: float
     risen_at: int = 0
 
+    def in_norm(self, before: float, now: float) -> Constants:
+        """The constants after a change of H that turned a step's squared length into ``now``."""
+        if before == now or not now > 0.0:
+            return self
+        return Constants(self.L * before / now, self.Gamma * before / now, self.risen_at)
+
     def due(self, k: int) -> bool:
         """Whether iteration k should be checked."""
         return k - self.risen_at <= CALM_AFTER or k % CHECK_EVERY == 0
@@ -71,7 +77,7 @@ def initial(oracle: Oracle, x: Vector, batch: tuple[int, ...], jacobian: Jacobia
     L = Gamma = 0.0
     for _ in range(3):
         s = rng.standard_normal(x.size)
-        s *= 1e-4 * (1.0 + float(np.abs(x).max(initial=0.0))) / float(np.linalg.norm(s))
+        s *= 1e-4 * (float(np.abs(x).max(initial=0.0)) or 1.0) / float(np.linalg.norm(s))
         there = oracle.estimate(x + s, sample)
         if here.issue is None and there.issue is None:
             found = secants(here, there, s, float(s @ s), jacobian)

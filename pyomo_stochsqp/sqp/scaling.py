@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..oracle import SETUP_STREAM, Estimate, Oracle, Problem, Sample, SourceInfo, Vector
+from .subproblem import Direction
 
 SMALLEST, LARGEST = 1e-8, 1e8
 
@@ -26,6 +27,29 @@ class Scaling:
 
     rows: Vector
     objective: float
+
+    def units(self) -> Units | None:
+        """What the log needs to speak of the user's problem; None if nothing is scaled."""
+        if self.objective == 1.0 and np.all(self.rows == 1.0):
+            return None
+        return Units(1.0 / self.rows, 1.0 / self.objective)
+
+
+@dataclass(frozen=True)
+class Units:
+    """A scaled row and the scaled objective, in units of the user's."""
+
+    rows: Vector
+    objective: float
+
+
+def user_violation(
+    direction: Direction, estimate: Estimate, problem: Problem, units: Units | None
+) -> float:
+    """v(c) of a scaled estimate, in the user's units."""
+    if units is None:
+        return direction.violation
+    return float(problem.violation(estimate.c) @ units.rows)
 
 
 class ScaledOracle:
@@ -76,7 +100,8 @@ def automatic(oracle: Oracle, batch: Sequence[int]) -> Scaling:
     problem = oracle.problem
     rng = np.random.default_rng(1)
     x0 = np.clip(problem.x0, problem.x_lower, problem.x_upper)
-    step = 0.1 * (1.0 + np.abs(x0))
+    size = np.abs(x0)
+    step = 0.1 * np.where(size > 0.0, size, size.max(initial=0.0) or 1.0)
     points = [x0] + [x0 + step * rng.standard_normal(problem.n) for _ in range(2)]
     rows = np.zeros(problem.m)
     objective = 0.0

@@ -1,0 +1,232 @@
+r"""The generated function: one pass over all blocks, all results into one flat vector.
+
+    def evaluate(x, batches):
+        ...rows of the fields, entries of x, batch means...
+        ...values and derivatives of every block...
+        ...out = [g | c | J | f | spare]...
+
+A function is written for what is asked: with or without weights, with or without the objective's
+value, for all parts of the program or for the exact part or one source only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import kernels
+from .access import Inputs, Space
+from .assemble import Results
+from .block import Block
+from .blockcode import BlockWriter
+from .pattern import Pattern, entries
+from .plan import ColumnAverage, Plan, ProductAverage
+
+Evaluate = Callable[[NDArray[np.float64], Any], NDArray[np.float64]]
+
+FUNCTIONS: dict[str, Any] = {
+    **{f"a_{name}": f for name, f in kernels.ARRAY_FUNCTIONS.items()},
+    **{f"s_{name}": f for name, f in kernels.SCALAR_FUNCTIONS.items()},
+    "ndarray": np.ndarray,
+    "array": np.array,
+    "einsum": np.einsum,
+    "concatenate": np.concatenate,
+    "add_at": np.add.at,
+    "add_reduce": np.add.reduce,
+    "reduceat": np.add.reduceat,
+    "zeros": np.zeros,
+    "sparse_rows": kernels.sparse_rows,
+    "sparse_dot": kernels.sparse_dot,
+    "dot_sparse": kernels.dot_sparse,
+    "sparse_dense": kernels.sparse_dense,
+    "spread": kernels.spread,
+    "assemble": kernels.assemble,
+}
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What a generated function is for. ``parts``: streams, with -1 for the exact part."""
+
+    parts: frozenset[int]
+    weighted: bool = False
+    objective: bool = False
+
+
+def generate(plan: Plan, pattern: Pattern, space: Space, variant: Variant) -> tuple[str, Evaluate]:
+    """(source, function) of a variant."""
+    source = _Function(plan, pattern, space, variant).source()
+    name = f"evaluate_{len(space.names)}"
+    text = f"def {name}(x, batches):\n" + "".join(f"    {line}\n" for line in source)
+    exec(compile(text, f"<stochsqp {name}>", "exec"), space.names)
+    return text, space.names[name]
+
+
+class _Function:
+    def __init__(self, plan: Plan, pattern: Pattern, space: Space, variant: Variant):
+        self.plan = plan
+        self.pattern = pattern
+        self.variant = variant
+        self.inputs = Inputs(plan, space, variant.weighted)
+        self.lines: list[str] = []
+        self.results = Results(pattern, self.inputs, -1 in variant.parts)
+
+    def source(self) -> list[str]:
+        for part in self.plan.parts:
+            if part.stream not in self.variant.parts:
+                continue
+            writers = [self._block(block) for block in part.blocks]
+            for average in part.averages:
+                self._average(average)
+            for product in part.products:
+                self._product(product, writers[0])
+        if -1 in self.variant.parts:
+            self._linear()
+        ending = self.results.lines()
+        return [*self.inputs.preamble(), *self.lines, *ending, "return out"]
+
+    def _wanted(self, targets: NDArray[Any]) -> bool:
+        """Values are written for constraints, and for the objective only when asked."""
+        return self.variant.objective or bool((targets > 0).any())
+
+    # -- blocks -----------------------------------------------------------------------------------
+
+    def _block(self, block: Block) -> BlockWriter:
+        writer = BlockWriter(block, len(self.lines), self.inputs, self.lines)
+        outputs = []
+        for root in block.roots:
+            if self._wanted(root.targets):
+                outputs.append(root.value)
+            for leaf, e in root.gradient.items():
+                outputs += [e] if leaf.op == "x" else writer.adjoint_operands(e)
+        writer.compute(outputs)
+        for root in block.roots:
+            if self._wanted(root.targets):
+                positions = self.pattern.values(root.targets)
+                self.results.add(writer.name(root.value), positions, root.value.grouped)
+            for leaf, e in root.gradient.items():
+                self._derivative(writer, root.targets, leaf, e)
+        return writer
+
+    def _derivative(self, writer: BlockWriter, targets: Any, leaf: Any, e: Any) -> None:
+        if leaf.op == "ell":
+            self._ell(writer, targets, leaf, e)
+            return
+        positions = self.pattern.derivatives(*entries(targets, leaf, self.plan.streams))
+        if leaf.op == "x":
+            self.results.add(writer.name(e), positions, e.grouped)
+        else:
+            self.results.add(writer.affine_gradient(leaf, e), positions, True)
+
+    def _ell(self, writer: BlockWriter, targets: Any, leaf: Any, e: Any) -> None:
+        ell = self.plan.streams.ells[leaf.payload]
+        for t in targets:
+            place = self.pattern.derivatives(np.full_like(ell.indices, t), ell.indices)
+            place = np.where(ell.used, place, self.pattern.spare)
+            rows, values = writer.ell_gradient(leaf, e)
+            self.results.scatter(f"{self.inputs.array(place)}[{rows}]", values)
+
+    # -- linear parts -----------------------------------------------------------------------------
+
+    def _temporary(self, text: str) -> str:
+        name = f"p{len(self.lines)}"
+        self.lines.append(f"{name} = {text}")
+        return name
+
+    def _average(self, average: ColumnAverage) -> None:
+        inputs = self.inputs
+        v = inputs.mean_of_columns(average.field, average.columns)
+        if not all(k.__class__ is float and k == 1.0 for k in average.scales):
+            v = self._temporary(f"{v}*{inputs.constant(average.scales, scalar=False)}")
+        self.results.add(v, self.pattern.derivatives(average.targets, average.indices), True)
+        self._row_sums(v, average.targets, average.indices)
+
+    def _row_sums(self, v: str, targets: Any, indices: Any) -> None:
+        """Adds sum_e v_e x_e over the entries of each function (entries sorted by function)."""
+        skip = 0 if self.variant.objective else int(np.searchsorted(targets, 1))
+        if skip:
+            v = f"{v}[{skip}:]"
+            targets, indices = targets[skip:], indices[skip:]
+        if targets.size == 0:
+            return
+        rows, starts = np.unique(targets, return_index=True)
+        width = targets.size // rows.size
+        table = indices[: rows.size * width].reshape(rows.size, width)
+        if width > 1 and table.size == indices.size and (table == table[0]).all():
+            x = self.inputs.array_x(table[0])
+            text = f"{v}.reshape({rows.size}, {width}).dot({x})"
+        else:
+            text = f"{v}*{self.inputs.array_x(indices)}"
+            if rows.size < targets.size:
+                text = f"reduceat({text}, {self.inputs.array(starts)})"
+        self.results.add(self._temporary(text), self.pattern.values(rows), True)
+
+    def _product(self, product: ProductAverage, writer: BlockWriter) -> None:
+        inputs, s = self.inputs, writer.block.stream
+        writer.compute(product.factors)
+        names = [writer.name(f) for f in product.factors]
+        weights = f"*{inputs.ones(s)}" if inputs.weighted else ""
+        sparse = self.plan.streams.fields[product.field].sparse
+        if len(names) == 1 or sparse:
+            rows = [self._row_product(product, f"({n}{weights})") for n in names]
+            v = rows[0] if len(rows) == 1 else f"array(({', '.join(rows)}))"
+        else:
+            columns = self._columns_of(product)
+            left = f"{columns}.T" if columns else f"array(({', '.join(names)}))"
+            left = f"({left}{weights})" if weights else left
+            v = f"{left}.dot({inputs.columns(product.field, product.columns)})"
+        if not inputs.weighted:
+            v = f"{v}*{inputs.inverse_size(s)}"
+        if not all(k.__class__ is float and k == 1.0 for k in product.scales):
+            v = f"{v}*{inputs.constant(product.scales, scalar=False)}"
+        v = self._temporary(v)
+        count, width = len(names), product.indices.size
+        targets = np.repeat(product.targets, width)
+        indices = np.tile(product.indices, count)
+        flat = v if count == 1 else f"{v}.ravel()"
+        self.results.add(flat, self.pattern.derivatives(targets, indices), True)
+        if self._wanted(product.targets):
+            value = self._temporary(f"{v}.dot({inputs.array_x(product.indices)})")
+            self.results.add(value, self.pattern.values(product.targets), count > 1)
+
+    def _row_product(self, product: ProductAverage, factor: str) -> str:
+        inputs = self.inputs
+        info = self.plan.streams.fields[product.field]
+        if not info.sparse:
+            return f"{factor}.dot({inputs.columns(product.field, product.columns)})"
+        text = f"dot_sparse({factor}, {inputs.sparse_field(product.field)}, {info.width})"
+        return f"{text}.take({inputs.array(product.columns)})"
+
+    def _columns_of(self, product: ProductAverage) -> str | None:
+        """All factors as one table, if they are columns of one field."""
+        slots = [f.payload for f in product.factors if f.op == "d"]
+        if len(slots) < len(product.factors) or len({s.field for s in slots}) > 1:
+            return None
+        columns = np.array([s.column for s in slots], dtype=np.intp)
+        return self.inputs.columns(slots[0].field, columns)
+
+    def _linear(self) -> None:
+        """Values of the constant linear rows; their derivatives are part of ``base``."""
+        rows, columns, coefs = self.plan.linear
+        order = np.argsort(rows, kind="stable")
+        targets = np.array(rows, dtype=np.intp)[order]
+        indices = np.array(columns, dtype=np.intp)[order]
+        skip = 0 if self.variant.objective else int(np.searchsorted(targets, 1))
+        scales = [coefs[i] for i in order[skip:]]
+        targets, indices = targets[skip:], indices[skip:]
+        if targets.size > 16:
+            k = self.inputs.constant(scales, scalar=False)
+            total = f"{k}*{self.inputs.array_x(indices)}"
+            unique, starts = np.unique(targets, return_index=True)
+            if unique.size < targets.size:
+                total = f"reduceat({total}, {self.inputs.array(starts)})"
+            self.results.add(self._temporary(total), self.pattern.values(unique), True)
+            return
+        for t, j, coef in zip(targets.tolist(), indices.tolist(), scales, strict=True):
+            k = self.inputs.constant([coef], scalar=True)
+            text = f"{k}*{self.inputs.scalar_x(j)}"
+            self.results.add(text, self.pattern.values(np.array([t])), False)

@@ -1,0 +1,204 @@
+r"""The evaluator: estimates of (grad f, c, J) on a batch of scenarios.
+
+    g = sign * mean grad F(x, w),    c = mean C(x, w),    J = mean grad C(x, w)^T
+
+averaged over the rows of a batch, exact parts evaluated exactly. The work is done by generated
+functions (see :mod:`.codegen`); this class keeps them, their constants and the fixed pattern of J.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..declare.program import Batch, StochasticProgram
+from ..errors import ModelError
+from ..oracle import Estimate, EvaluationIssue
+from .access import Space
+from .block import constants
+from .codegen import FUNCTIONS, Evaluate, Variant, generate
+from .diagnose import diagnose
+from .pattern import Pattern
+from .plan import Plan
+
+Floats = NDArray[np.float64]
+
+#: Rows evaluated at once by :meth:`Evaluator.evaluate_full`.
+CHUNK_ROWS = 4096
+
+
+def compile_program(program: StochasticProgram, jit: Any = "auto") -> Evaluator:
+    """An evaluator for a program.
+
+    >>> import pyomo.environ as pyo, numpy as np
+    >>> from pyomo_stochsqp import E, RandomParam
+    >>> from pyomo_stochsqp.declare import read_model
+    >>> from pyomo_stochsqp.declare.program import Batch
+    >>> m = pyo.ConcreteModel()
+    >>> m.x = pyo.Var(initialize=1.0)
+    >>> m.w = RandomParam(data=np.array([1.0, 3.0]))
+    >>> m.obj = pyo.Objective(expr=E((m.x - m.w) ** 2))
+    >>> evaluator = compile_program(read_model(m))
+    >>> estimate = evaluator.evaluate(np.array([0.0]), [Batch(2, (np.array([0, 1]),))])
+    >>> estimate.g.tolist()
+    [-4.0]
+    """
+    return Evaluator(program, jit)
+
+
+class Evaluator:
+    """Evaluates one program. The pattern of J and the order of variables never change."""
+
+    def __init__(self, program: StochasticProgram, jit: Any = "auto"):
+        self.program = program
+        self.variables: Sequence[Any] = program.variables
+        self.plan = Plan(program)
+        self.pattern = Pattern(self.plan)
+        self.n, self.m = self.pattern.n, self.pattern.m
+        self.jac_indptr, self.jac_indices = self.pattern.indptr, self.pattern.indices
+        self._space = Space(FUNCTIONS)
+        self._parts = frozenset([-1, *range(len(self.plan.streams.streams))])
+        self._variants: dict[Variant, tuple[str, Evaluate]] = {}
+        self._zeros = np.zeros(self.pattern.size)
+        self._ones = 0
+        self._base()
+        self._evaluate = self._function(Variant(self._parts))
+
+    def evaluate(self, x: Floats, batches: Sequence[Batch], objective: bool = False) -> Estimate:
+        """Estimates on a batch of every source; f only when the objective is asked for."""
+        function = self._evaluate
+        largest, weighted = 0, False
+        for batch in batches:
+            if batch.size > largest:
+                largest = batch.size
+            if batch.weights is not None:
+                weighted = True
+        if largest > self._ones:
+            self._grow(largest)
+        if weighted:
+            batches = [_with_weights(b) for b in batches]
+        if weighted or objective:
+            function = self._function(Variant(self._parts, weighted, objective))
+        out = self._run(function, x, batches)
+        return self._estimate(out, x, batches, objective)
+
+    def evaluate_full(
+        self, x: Floats, objective: bool = False, chunk_rows: int = CHUNK_ROWS
+    ) -> Estimate:
+        """The exact averages over all rows of all sources, a chunk of rows at a time."""
+        total = self._run(self._function(Variant(frozenset([-1]), False, objective)), x, ())
+        batches: list[Any] = [None] * len(self.program.sources)
+        for s in range(len(self.program.sources)):
+            mine = frozenset(
+                k for k, stream in enumerate(self.plan.streams.streams) if stream.source == s
+            )
+            for share, batch in self._chunks(s, chunk_rows):
+                self._grow(batch.size)
+                batches[s] = batch
+                variant = Variant(mine, batch.weights is not None, objective)
+                out = self._run(self._function(variant), x, batches)
+                if np.isfinite(out).all():
+                    total += share * out
+                else:
+                    return self._estimate(out, x, batches, objective)
+            batches[s] = None
+        return self._estimate(total, x, batches, objective)
+
+    def reload(self) -> None:
+        """Read mutable Params and values of fixed variables again; nothing is recompiled."""
+        self.plan.refresh()
+        self._space.reload()
+        self._base()
+
+    def source_code(self) -> str:
+        """The generated code of an iteration."""
+        return self._variants[Variant(self._parts)][0]
+
+    # -- inside -----------------------------------------------------------------------------------
+
+    def _function(self, variant: Variant) -> Evaluate:
+        known = self._variants.get(variant)
+        if known is None:
+            known = self._variants[variant] = generate(
+                self.plan, self.pattern, self._space, variant
+            )
+        return known[1]
+
+    def _grow(self, size: int) -> None:
+        if size > self._ones:
+            self._ones = 2 * size
+            self._space.names["ones"] = np.ones(self._ones)
+
+    def _base(self) -> None:
+        """Constants of ``out``: values of constant parts, derivatives of linear rows."""
+        base = np.zeros(self.pattern.size)
+        targets = np.arange(self.m + 1)
+        values = self.pattern.values(targets)
+        base[values] = constants(self.plan.constants)
+        rows, columns, coefs = self.plan.linear
+        places = self.pattern.derivatives(
+            np.array(rows, dtype=np.intp), np.array(columns, dtype=np.intp)
+        )
+        np.add.at(base, places, constants(coefs))
+        present = {p for p, k in zip(values.tolist(), self.plan.constants) if k != 0.0}
+        self._space.set_base(base, present.union(places.tolist()))
+
+    def _run(self, function: Evaluate, x: Floats, batches: Sequence[Any]) -> Floats:
+        try:
+            with np.errstate(all="ignore"):
+                return function(x, batches)
+        except (ValueError, OverflowError, ZeroDivisionError):
+            # Scalar arithmetic raises where array arithmetic gives NaN or infinity.
+            return np.full(self.pattern.size, np.nan)
+
+    def _finite(self, out: Floats) -> bool:
+        """0 * out sums to zero unless something is infinite or NaN (one pass, no temporary)."""
+        with np.errstate(invalid="ignore"):
+            return bool(out.dot(self._zeros) == 0.0)
+
+    def _estimate(
+        self, out: Floats, x: Floats, batches: Sequence[Any], objective: bool
+    ) -> Estimate:
+        n, stop = self.n, self.n + self.m
+        issue: EvaluationIssue | None = None
+        if not self._finite(out):
+            issue = diagnose(self.plan, x, batches, self.pattern.functions_at(~np.isfinite(out)))
+        f = float(out[self.pattern.f]) if objective else None
+        return Estimate(out[:n], out[n:stop], out[stop : self.pattern.f], f, issue)
+
+    def _chunks(self, s: int, chunk_rows: int) -> Iterator[tuple[float, Batch]]:
+        """(probability, batch) of consecutive rows of a finite source."""
+        parts = self.program.sources[s].parts
+        sizes = []
+        for part in parts:
+            if part.size is None:
+                raise ModelError(
+                    f"Source '{self.program.sources[s].name}' is drawn from a distribution, so it "
+                    "has no full data. Evaluate on a large sample instead."
+                )
+            sizes.append(part.size)
+        total = int(np.prod(sizes))
+        plain = all(p.weights is None for p in parts)
+        for start in range(0, total, chunk_rows):
+            stop = min(start + chunk_rows, total)
+            rows: tuple[Any, ...] = (slice(start, stop),)
+            if len(parts) > 1:
+                rows = np.unravel_index(np.arange(start, stop), sizes)
+            if plain:
+                yield (stop - start) / total, Batch(stop - start, rows)
+                continue
+            weights = np.ones(stop - start)
+            for part, size, r in zip(parts, sizes, rows, strict=True):
+                weights *= 1.0 / size if part.weights is None else part.weights[r]
+            share = float(weights.sum())
+            if share > 0.0:
+                yield share, Batch(stop - start, rows, weights / share)
+
+
+def _with_weights(batch: Batch) -> Batch:
+    if batch.weights is not None:
+        return batch
+    return Batch(batch.size, batch.parts, np.full(batch.size, 1.0 / batch.size))

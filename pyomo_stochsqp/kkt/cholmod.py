@@ -1,0 +1,95 @@
+r"""CHOLMOD (scikit-sparse): LDL' of the KKT matrix, or Cholesky of the sparse Schur complement.
+
+    K_ε = P' L_K D L_K' P        (always possible)
+    J H^-1 J' + δ + ε = P' L_S L_S' P        (H diagonal)
+
+The second form wins when eliminating the variables first does not fill the matrix, and loses
+without limit when it does: one variable present in every row makes J H^-1 J' dense. It is taken
+when nnz(L_S) <= 0.7 nnz(L_K). Two lower bounds on nnz(L_S) reject it before anything is computed:
+a column of J with k entries is a clique of k rows, and L_S holds at least the lower triangle of S.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csc_array, csr_array
+
+from .assembly import KKTMatrix
+from .augmented import AugmentedBackend
+from .cholmod_api import Factor
+from .pattern import KKTPattern
+from .protocol import KKTBackend, Vector
+from .schur import SchurBackend, SchurRoot
+
+#: Fill of L_S, relative to that of L_K, up to which the Schur complement is the faster form.
+SCHUR_FILL = 0.7
+
+
+class CholmodFactoriser:
+    """CHOLMOD's simplicial LDL' on the lower triangle of K."""
+
+    def __init__(self, pattern: KKTPattern):
+        self.kkt = KKTMatrix(pattern, "lower")
+        fill_with_dominant_values(self.kkt, pattern)
+        self._factor = Factor(self.kkt.matrix, "symmetric")
+        self.fill = self._factor.fill(self.kkt.matrix)
+
+    def factorise(self) -> None:
+        self._factor.factorise(self.kkt.matrix)
+
+    def solve(self, rhs: Vector) -> Vector:
+        return self._factor.solve(rhs)
+
+    def describe(self) -> str:
+        return f"LDL' of the KKT matrix (CHOLMOD), {self.fill:.2g} nonzeros in L"
+
+
+class CholmodSchur:
+    """CHOLMOD's Cholesky of A A', where A A' is the Schur complement."""
+
+    def __init__(self, pattern: KKTPattern):
+        self.root = SchurRoot(pattern)
+        self.root.matrix.data[:] = 1.0
+        self._factor = Factor(self.root.matrix, "product")
+        self.fill = self._factor.fill(self.root.matrix)
+
+    def factorise(self) -> None:
+        self._factor.factorise(self.root.matrix)
+
+    def solve(self, rhs: Vector) -> Vector:
+        return self._factor.solve(rhs)
+
+    def describe(self) -> str:
+        return f"Cholesky of J H^-1 J' (CHOLMOD), {self.fill:.2g} nonzeros in L"
+
+
+def fill_with_dominant_values(kkt: KKTMatrix, pattern: KKTPattern) -> None:
+    """Values that can be factorised, for versions that count fill only afterwards."""
+    row, column = pattern.hessian_entries()
+    size = float(pattern.n + pattern.m)
+    hessian = np.where(row == column, 2.0 * size, 1.0)
+    kkt.update(hessian, np.ones(pattern.nnz), np.full(pattern.m, 2.0 * size))
+
+
+def schur_fill_bound(pattern: KKTPattern, give_up: float) -> float:
+    """A lower bound on nnz(L_S); the second, dearer part is skipped once the first exceeds."""
+    fullest = int(np.bincount(pattern.indices, minlength=pattern.n).max())
+    clique = fullest * (fullest + 1) / 2
+    if clique > give_up:
+        return clique
+    ones = np.ones(pattern.nnz)
+    jacobian = csr_array((ones, pattern.indices, pattern.indptr), shape=(pattern.m, pattern.n))
+    # sums of ones: nothing cancels, so that SciPy drops no entry of S here
+    lower_triangle = (csc_array(jacobian @ jacobian.T).nnz + pattern.m) / 2
+    return max(clique, lower_triangle)
+
+
+def build(pattern: KKTPattern, reason: str) -> KKTBackend:
+    whole = CholmodFactoriser(pattern)
+    if pattern.hessian_is_diagonal and pattern.m > 0:
+        allowed = SCHUR_FILL * whole.fill
+        if schur_fill_bound(pattern, allowed) <= allowed:
+            schur = CholmodSchur(pattern)
+            if schur.fill <= allowed:
+                return SchurBackend(pattern, "cholmod", schur, reason)
+    return AugmentedBackend(pattern, "cholmod", whole, reason)

@@ -1,0 +1,204 @@
+r"""The elastic QP of an iteration, solved by the cheapest method that can (see qp_model.py):
+
+    min_d  g'd + 1/2 d'Hd + rho dist_1(c + J d, [row_lower, row_upper])    s.t.  lower <= d <= upper
+
+    1. no rows, H diagonal         d = clip(-g / h), in closed form
+    2. equalities only             the equality-constrained step, if it meets bounds and |y| <= rho
+    3. H diagonal                  Newton's method on the dual from the last multipliers (qp_newton.py)
+       H full                      corrections of the last active set (qp_active_set.py)
+    4. where 3 gives up            an interior point (qp_interior.py), finished by 3 from its guess
+
+All of them share one KKT back end and its one symbolic analysis. 2 and 3 cost one to three
+factorisations where the active set changes little from iteration to iteration; 4 costs some ten,
+from anywhere. Whatever happens numerically ends in a status, never in an exception.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..kkt import KKTBackend, KKTFailure, KKTPattern
+from ..oracle import Jacobian, Problem, Vector
+from .qp_active_set import ActivePoint, ActiveSet
+from .qp_hessian import Diagonal, quadratic_term
+from .qp_interior import InteriorPoint
+from .qp_model import QP, QPSolution
+from .qp_newton import DualNewton, DualPoint
+
+METHODS = ("equality", "newton", "active_set", "interior")
+
+#: steps from a warm or cold start; beyond them the interior point is the better bet
+NEWTON_STEPS = 12
+CORRECTIONS = 6
+#: steps when an interior iterate is finished off
+FINISHING = 4
+#: progress of the interior point at which its guess is first tried, and the gain between trials
+READY = 1e-5
+BETWEEN_TRIALS = 1e-2
+INTERIOR_STEPS = 60
+#: progress beyond which nothing but rounding is left
+EXHAUSTED = 1e-15
+#: relative residual up to which an unfinished interior iterate still counts as a solution
+ACCEPTABLE = 1e-8
+
+
+class ElasticQP:
+    """A solver for the subproblems of one problem.
+
+    ``methods`` restricts what may be tried, for tests and benchmarks. ``pattern`` is needed only if H
+    comes as values on a sparse pattern.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        backend: KKTBackend,
+        jacobian: Jacobian,
+        pattern: KKTPattern | None = None,
+        methods: Sequence[str] = METHODS,
+    ):
+        self._n, self._m = problem.n, problem.m
+        self._row_lower, self._row_upper = problem.row_lower, problem.row_upper
+        self._backend = backend
+        self._jacobian = jacobian
+        self._pattern = pattern
+        self._methods = frozenset(methods)
+        self._equality = problem.row_lower == problem.row_upper
+        self._try_equality = "equality" in methods and bool(self._equality.all())
+        self._unbounded = bool(
+            np.isneginf(problem.x_lower).all() and np.isposinf(problem.x_upper).all()
+        )
+        self._newton = DualNewton(backend, self._equality, problem.n)
+        self._active_set = ActiveSet(backend, self._equality)
+
+    def solve(
+        self,
+        g: Vector,
+        H: Any,
+        c: Vector,
+        J: Vector,
+        lower: Vector,
+        upper: Vector,
+        rho: float,
+        warm: QPSolution | None = None,
+    ) -> QPSolution:
+        """The solution for lower <= 0 <= upper; ``warm`` is that of a similar program."""
+        a = self._row_lower - c
+        b = a if self._try_equality else self._row_upper - c
+        qp = QP(g, quadratic_term(H, self._n, self._pattern), J, a, b, lower, upper, rho,
+                self._jacobian)  # fmt: skip
+        try:
+            return (
+                (self._try_equality and self._equality_step(qp, H, warm))
+                or self._corrected(qp, warm)
+                or self._interior(qp)
+            )
+        except KKTFailure:
+            nothing = qp.in_box(np.zeros(self._n))
+            left = float(np.abs(qp.distances(qp.times(nothing))).sum())
+            return QPSolution(qp, nothing, np.zeros(self._m), left, "none", 0, "failed")
+
+    def _equality_step(self, qp: QP, H: Any, warm: QPSolution | None) -> QPSolution | None:
+        """The KKT step with every row active and no bound, if that is the solution."""
+        if self._m == 0 and isinstance(qp.hessian, Diagonal):
+            d = qp.in_box(-qp.g / qp.hessian.diagonal)
+            return QPSolution(qp, d, np.zeros(0), 0.0, "equality", 0)
+        if warm is not None and warm.method != "equality":
+            return None
+        self._backend.factorise(H, qp.J)
+        solution = self._backend.solve(-qp.g, qp.a)
+        d, y = solution.d, solution.y
+        if solution.rank_deficient:
+            return None
+        if not self._unbounded:
+            outside = d - qp.in_box(d)
+            if float(outside @ outside) > 0.0:
+                return None
+        # the 2-norm is a cheap bound of the largest entry
+        if float(y @ y) > qp.rho * qp.rho and float(np.abs(y).max(initial=0.0)) > qp.rho:
+            return None
+        return QPSolution(qp, d, y, 0.0, "equality", 1)
+
+    def _corrected(self, qp: QP, warm: QPSolution | None) -> QPSolution | None:
+        """From the last solution's multipliers or active set."""
+        if isinstance(qp.hessian, Diagonal):
+            if "newton" not in self._methods:
+                return None
+            if warm is None:
+                y = np.zeros(self._m)
+            else:
+                y = np.minimum(np.maximum(warm.y, -qp.rho), qp.rho)
+            return self._from_newton(qp, self._newton.solve(qp, y, NEWTON_STEPS), 0)
+        if "active_set" not in self._methods:
+            return None
+        if warm is None or warm.bounds is None or warm.rows is None:
+            bounds, rows = self._active_set.first_guess(self._n)
+        else:
+            bounds, rows = warm.bounds, warm.rows
+        found = self._active_set.solve(qp, bounds, rows, CORRECTIONS)
+        return self._from_active_set(qp, found, 0)
+
+    def _interior(self, qp: QP) -> QPSolution:
+        """From scratch."""
+        point = InteriorPoint(qp, self._backend, self._equality)
+        next_trial = READY
+        for step in range(1, INTERIOR_STEPS + 1):
+            if not point.advance():
+                break
+            if point.progress <= next_trial:
+                found = self._finished(qp, point, step)
+                if found is not None:
+                    return found
+                next_trial = point.progress * BETWEEN_TRIALS
+            if point.progress <= EXHAUSTED:
+                break
+        return self._unfinished(qp, point, step)
+
+    def _finished(self, qp: QP, point: InteriorPoint, steps: int) -> QPSolution | None:
+        """An interior iterate brought to full accuracy, if its guess of the active set is right."""
+        bounds, rows = point.guess()
+        if isinstance(qp.hessian, Diagonal):
+            y = snapped(qp, point.y, rows)
+            return self._from_newton(qp, self._newton.solve(qp, y, FINISHING), steps)
+        found = self._active_set.solve(qp, bounds, rows, FINISHING)
+        return self._from_active_set(qp, found, steps)
+
+    def _unfinished(self, qp: QP, point: InteriorPoint, steps: int) -> QPSolution:
+        """The last interior iterate as it is: degenerate to the point that no guess is right."""
+        bounds, rows = point.guess()
+        y = snapped(qp, point.y, rows)
+        d = qp.in_box(np.where(bounds < 0.0, qp.lower, np.where(bounds > 0.0, qp.upper, point.d)))
+        left = float(np.abs(qp.distances(qp.times(d))).sum())
+        accurate = qp.residual(d, y) <= ACCEPTABLE
+        status = "solved" if accurate else "inaccurate"
+        return QPSolution(qp, d, y, left, "interior", steps, status, bounds, rows)
+
+    def _from_newton(
+        self, qp: QP, found: tuple[DualPoint, int] | None, before: int
+    ) -> QPSolution | None:
+        if found is None:
+            return None
+        point, steps = found
+        left = float(np.abs(qp.distances(point.w)).sum())
+        method = "interior" if before else "newton"
+        return QPSolution(qp, point.d, point.y, left, method, before + steps)
+
+    def _from_active_set(
+        self, qp: QP, found: ActivePoint | None, before: int
+    ) -> QPSolution | None:
+        if found is None:
+            return None
+        d, y, w, bounds, rows, corrections = found
+        left = float(np.abs(qp.distances(w)).sum())
+        method = "interior" if before else "active_set"
+        steps = before + corrections + 1
+        return QPSolution(qp, d, y, left, method, steps, "solved", bounds, rows)
+
+
+def snapped(qp: QP, y: Vector, rows: Vector) -> Vector:
+    """Multipliers with exact zeros and exact limits where the guess says so."""
+    y = np.where(np.abs(rows) == 1.0, y, 0.5 * qp.rho * rows)
+    return np.minimum(np.maximum(y, -qp.rho), qp.rho)

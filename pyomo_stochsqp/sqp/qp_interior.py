@@ -1,0 +1,194 @@
+r"""Elastic QP, any H: a primal-dual interior point (Mehrotra's predictor and corrector).
+
+The program is a saddle point with boxes only. Each finite bound of each row has its own multiplier
+y_p, with sign_p = 1 for b and -1 for a, so that y_j = sum of sign_p y_p over the row's bounds:
+
+    min_{l <= d <= u} max_{lo_p <= y_p <= rho}  g'd + 1/2 d'Hd + sum_p y_p sign_p (J_p d - bound_p),
+
+lo_p = 0, or -rho for an equality, which counts as one bound. Every box side has a slack s > 0 and a
+multiplier x > 0; iterates stay inside the boxes, and Newton's method is applied to
+
+    g + H d + J'y - x_l + x_u = 0,      sign_p (J_p d - bound_p) + x_lo - x_rho = 0,      s x = mu.
+
+With theta = x / s this condenses to the KKT system of the back end, on its one pattern:
+
+    [ H + theta_l + theta_u   J'     ]          1 / delta_j = sum_p 1 / delta_p,
+    [ J                       -delta ],         delta_p = theta_lo + theta_rho.
+
+delta > 0 keeps rows apart that are dependent, and a row that cannot be satisfied simply drives its
+y_p to rho: infeasible programs are no harder than others. Slacks are updated as variables of their
+own, because d - l computed near the bound would be rounding.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..kkt import KKTBackend
+from ..oracle import Vector
+from .qp_model import QP, REMOVED
+
+#: share of the way to the boundary a step may go
+LARGEST_SHARE = 0.9999
+SMALLEST_SHARE = 0.99
+#: the start: this share of the unconstrained step away from the bounds
+PUSH = 0.1
+#: below this width, relative to the unconstrained step, a variable counts as fixed
+FIXED = 1e-14
+
+
+class InteriorPoint:
+    """The iterates for one program: call :meth:`advance` until satisfied."""
+
+    def __init__(self, qp: QP, backend: KKTBackend, equality: Vector):
+        self._qp = qp
+        self._backend = backend
+        size, slope = self._scales()
+        width = qp.upper - qp.lower
+        self._fixed = fixed = width <= FIXED * size
+        self._at_lower = np.flatnonzero((qp.lower > -np.inf) & ~fixed)
+        self._at_upper = np.flatnonzero((qp.upper < np.inf) & ~fixed)
+        above = np.flatnonzero(qp.b < np.inf)
+        below = np.flatnonzero((qp.a > -np.inf) & ~equality)
+        self._row = row = np.concatenate((above, below))
+        self._sign = np.concatenate((np.ones(above.size), -np.ones(below.size)))
+        self._bound = np.concatenate((qp.b[above], qp.a[below]))
+        self._has_bound = np.bincount(row, minlength=qp.a.size) > 0
+        #: rows with two bounds, whose two multipliers share the row's step
+        self._twice = np.bincount(row, minlength=qp.a.size)[row] > 1
+        self._lo = np.where(equality[row], -qp.rho, 0.0)
+        ends = np.cumsum([self._at_lower.size, self._at_upper.size, row.size])
+        self._ends: tuple[int, int, int] = (int(ends[0]), int(ends[1]), int(ends[2]))
+        self._start(size, slope, width)
+
+    def _scales(self) -> tuple[float, float]:
+        """The length of the unconstrained step, and the gradient it comes from."""
+        qp = self._qp
+        slope = float(np.abs(qp.g).max(initial=0.0))
+        size = float(np.abs(qp.in_box(-qp.g / qp.hessian.diagonal)).max(initial=0.0))
+        miss = float(np.abs(qp.distances(np.zeros(qp.a.size))).max(initial=0.0))
+        size = max(size, miss / self._largest_entry()) or 1.0
+        return size, slope or size * float(np.max(qp.hessian.diagonal))
+
+    def _largest_entry(self) -> float:
+        return float(np.abs(self._qp.J).max(initial=0.0)) or 1.0
+
+    def _start(self, size: float, slope: float, width: Vector) -> None:
+        qp, row = self._qp, self._row
+        push = np.minimum(0.25 * width, PUSH * size)
+        inside = np.minimum(np.maximum(0.0, qp.lower + push), qp.upper - push)
+        self.d = np.where(self._fixed, qp.in_box(np.zeros(push.size)), inside)
+        moderate = min(0.5 * qp.rho, slope / self._largest_entry())
+        self._y = np.where(self._lo < 0.0, 0.0, moderate)
+        self._s = np.concatenate(
+            (
+                self.d[self._at_lower] - qp.lower[self._at_lower],
+                qp.upper[self._at_upper] - self.d[self._at_upper],
+                self._y - self._lo,
+                qp.rho - self._y,
+            )
+        )
+        gradient = qp.pull(self.y) + qp.hessian.times(self.d)
+        above = self._sign * (qp.times(self.d)[row] - self._bound)
+        needed = np.concatenate(
+            (gradient[self._at_lower], -gradient[self._at_upper], -above, above)
+        )
+        self._x = np.maximum(needed, 0.0) + PUSH * size * slope / self._s
+        self.mu = self.first_mu = self._mean()
+        #: what is left of the first iterate's errors in the two linear equations
+        self.infeasibility = 1.0
+
+    @property
+    def y(self) -> Vector:
+        """Multipliers of the rows."""
+        return np.bincount(self._row, self._sign * self._y, minlength=self._qp.a.size)
+
+    @property
+    def progress(self) -> float:
+        """From 1 towards 0."""
+        return max(self.mu / self.first_mu, self.infeasibility) if self.first_mu > 0.0 else 0.0
+
+    def guess(self) -> tuple[Vector, Vector]:
+        """Active bounds and rows as they look from here, in the terms of qp_active_set.py."""
+        i, j, k = self._ends
+        active = self._x > self._s
+        bounds = np.zeros(self.d.size)
+        bounds[self._at_lower[active[:i]]] = -1.0
+        bounds[self._at_upper[active[i:j]]] = 1.0
+        bounds[self._fixed] = -1.0
+        at_lo, at_rho = active[j:k], active[k:]
+        equality = self._lo < 0.0
+        state = np.where(at_rho, 2.0, np.where(at_lo, np.where(equality, -2.0, 0.0), 1.0))
+        return bounds, np.bincount(self._row, self._sign * state, minlength=self._qp.a.size)
+
+    def advance(self) -> bool:
+        """One iteration; False when rounding, or the back end, allows no further one."""
+        with np.errstate(all="ignore"):
+            return self._advance()
+
+    def _advance(self) -> bool:
+        qp, row, sign = self._qp, self._row, self._sign
+        i, j, k = self._ends
+        s, x = self._s, self._x
+        at_lower, at_upper, fixed = self._at_lower, self._at_upper, self._fixed
+        dual = qp.pull(self.y) + qp.hessian.times(self.d)
+        dual[at_lower] -= x[:i]
+        dual[at_upper] += x[i:j]
+        dual[fixed] = 0.0
+        primal = sign * (qp.times(self.d)[row] - self._bound) + x[j:k] - x[k:]
+
+        theta = x / s
+        sigma = np.zeros(self.d.size)
+        sigma[at_lower] = theta[:i]
+        sigma[at_upper] += theta[i:j]
+        sigma[fixed] = REMOVED
+        delta_p = theta[j:k] + theta[k:]
+        conductance = np.bincount(row, 1.0 / delta_p, minlength=qp.a.size)
+        delta = np.where(self._has_bound, 1.0 / conductance, REMOVED)
+        self._backend.factorise(qp.hessian.plus(sigma), qp.J, delta)
+        share = delta[row] / delta_p
+
+        def newton_step(goal: Vector | float) -> tuple[Vector, Vector, Vector, Vector]:
+            """(d, y_p, s, x) steps towards s x = s goal."""
+            e = goal - x
+            r_x = -dual
+            r_x[at_lower] += e[:i]
+            r_x[at_upper] -= e[i:j]
+            r_p = e[k:] - e[j:k] - primal
+            r_y = np.bincount(row, sign * share * r_p, minlength=qp.a.size)
+            solution = self._backend.solve(r_x, r_y)
+            dy = share * sign * solution.y[row]
+            if self._twice.any():
+                total = np.bincount(row, r_p, minlength=qp.a.size)[row]
+                dy -= np.where(self._twice, total / np.bincount(row, delta_p)[row], 0.0)
+            dd = np.where(fixed, 0.0, solution.d)
+            ds = np.concatenate((dd[at_lower], -dd[at_upper], dy, -dy))
+            return dd, dy, ds, e - theta * ds
+
+        _, _, ds, dx = newton_step(0.0)
+        alpha = min(_largest_step(s, ds), _largest_step(x, dx))
+        pairs = max(s.size, 1)
+        predicted = float((s + alpha * ds) @ (x + alpha * dx)) / pairs
+        centre = self.mu * (predicted / self.mu) ** 3 if self.mu > 0.0 else 0.0
+        dd, dy, ds, dx = newton_step((centre - ds * dx) / s)
+        alpha = min(_largest_step(s, ds), _largest_step(x, dx))
+        if alpha < 1.0:
+            alpha *= min(max(SMALLEST_SHARE, 1.0 - self.mu / self.first_mu), LARGEST_SHARE)
+        if not alpha > 1e-8 or not np.isfinite(dd @ dd + dy @ dy + dx @ dx):
+            return False
+        self.d = self.d + alpha * dd
+        self._y = self._y + alpha * dy
+        self._s = s + alpha * ds
+        self._x = x + alpha * dx
+        self.mu = self._mean()
+        self.infeasibility *= 1.0 - alpha
+        return True
+
+    def _mean(self) -> float:
+        return float(self._s @ self._x) / max(self._s.size, 1)
+
+
+def _largest_step(value: Vector, change: Vector) -> float:
+    """The largest alpha <= 1 with value + alpha change >= 0."""
+    lowest = float((change / value).min(initial=0.0))
+    return -1.0 / lowest if lowest < -1.0 else 1.0

@@ -1,0 +1,95 @@
+"""Random expression trees against Pyomo's own derivatives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyomo.environ as pyo
+import pytest
+from pyomo.core.expr.calculus.derivatives import Modes, differentiate
+from tests.compile.trees import ByExponentials, TreeMaker
+
+from pyomo_stochsqp import E, RandomParam
+from pyomo_stochsqp.compile import affine, compile_program, plan
+from pyomo_stochsqp.declare import read_model
+from pyomo_stochsqp.declare.program import Batch
+
+N_X, N_W, N_P, ROWS = 5, 4, 3, 3
+
+
+def _model(seed: int, random: bool, trees: int, data: Any) -> Any:
+    m = pyo.ConcreteModel()
+    rng = np.random.default_rng(seed)
+    m.x = pyo.Var(range(N_X), initialize=lambda m, j: float(rng.normal()))
+    if random:
+        m.w = RandomParam(range(N_W), data=data)
+    else:
+        m.w = pyo.Param(range(N_W), mutable=True, initialize=0.0)
+    m.p = pyo.Param(range(N_P), mutable=True, initialize=lambda m, j: float(rng.normal()))
+    maker = TreeMaker(seed, m.x, m.w, m.p, m, pyo if random else ByExponentials)
+    depth = int(maker.rng.integers(1, 5))
+    # The extra terms keep every tree dependent on x and on random data.
+    return m, [maker.tree(depth) + m.x[0] * (t + m.w[0]) for t in range(trees)]
+
+
+def check(seed: int, trees: int = 3) -> None:
+    data = np.random.default_rng(seed + 1).normal(size=(6, N_W))
+    m, (objective, *bodies) = _model(seed, True, trees, data)
+    m.obj = pyo.Objective(expr=E(objective), sense=pyo.minimize if seed % 2 else pyo.maximize)
+    m.con = pyo.Constraint(
+        range(len(bodies)), rule=lambda m, i: E(bodies[i]) * (m.x[1] if seed % 3 else 2.0) == 0
+    )
+    program = read_model(m)
+    evaluator = compile_program(program, jit=False)
+    x = np.array([v.value for v in program.variables])
+    rows = np.random.default_rng(seed + 2).integers(0, 6, ROWS)
+    weights = None if seed % 5 else np.array([0.5, 0.2, 0.3])
+    batches = [Batch(ROWS, (rows,), weights)] * len(program.sources)
+    estimate = evaluator.evaluate(x, batches, objective=True)
+
+    ref, expressions = _model(seed, False, trees, data)
+    index = {v.name: j for j, v in enumerate(program.variables)}
+    share = np.full(ROWS, 1 / ROWS) if weights is None else weights
+    values = np.zeros(trees)
+    jacobian = np.zeros((trees, len(index)))
+    for t, e in enumerate(expressions):
+        factor = ref.x[1] if t and seed % 3 else (2.0 if t else 1.0)
+        e = e * factor
+        for row, share_of_row in zip(rows, share, strict=True):
+            for k in range(N_W):
+                ref.w[k] = float(data[row, k])
+            values[t] += share_of_row * pyo.value(e)
+            names = [v for v in ref.x.values() if v.name in index]
+            d = differentiate(e, wrt_list=names, mode=Modes.reverse_numeric)
+            for v, dv in zip(names, d, strict=True):
+                jacobian[t, index[v.name]] += share_of_row * dv
+    sign = program.sign
+    assert estimate.issue is None
+    dense = np.zeros((trees - 1, len(index)))
+    for i in range(trees - 1):
+        at = slice(evaluator.jac_indptr[i], evaluator.jac_indptr[i + 1])
+        dense[i, evaluator.jac_indices[at]] = estimate.J[at]
+    scale = 1.0 + np.abs(jacobian).max()
+    np.testing.assert_allclose(estimate.g, sign * jacobian[0], rtol=1e-10, atol=1e-11 * scale)
+    np.testing.assert_allclose(dense, jacobian[1:], rtol=1e-10, atol=1e-11 * scale)
+    np.testing.assert_allclose(estimate.c, values[1:], rtol=1e-10, atol=1e-11)
+    np.testing.assert_allclose(estimate.f, sign * values[0], rtol=1e-10, atol=1e-11)
+
+
+@pytest.mark.parametrize("start", range(0, 400, 50))
+def test_trees(start: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """1,200 trees (three per model), with every combination of grouping and matrix products."""
+    for seed in range(start, start + 50):
+        monkeypatch.setattr(plan, "GROUP", [4, 1, 2][seed % 3])
+        monkeypatch.setattr(affine, "LONG", [7, 2][seed % 2])
+        check(seed)
+
+
+@pytest.mark.slow
+def test_many_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    """20,000 trees."""
+    for seed in range(1000, 1000 + 6700):
+        monkeypatch.setattr(plan, "GROUP", [4, 1, 2][seed % 3])
+        monkeypatch.setattr(affine, "LONG", [7, 2][seed % 2])
+        check(seed)

@@ -1,0 +1,198 @@
+"""Every mistake in a model is refused with a message that names the component and the remedy."""
+
+import pyomo.environ as pyo
+import pytest
+import scipy.stats as st
+from pyomo.gdp import Disjunct, Disjunction
+from pyomo.mpec import Complementarity, complements
+
+from pyomo_stochsqp import E, RandomParam
+from pyomo_stochsqp.declare import read_model
+from pyomo_stochsqp.errors import ModelError
+
+
+@pytest.fixture
+def model():
+    m = pyo.ConcreteModel(name="plant")
+    m.x = pyo.Var(initialize=1.0)
+    m.y = pyo.Var(initialize=1.0)
+    m.w = RandomParam(distribution=st.norm())
+    m.obj = pyo.Objective(expr=E(m.w * m.x) + m.y)
+    return m
+
+
+def refused(m, *messages):
+    with pytest.raises(ModelError) as error:
+        read_model(m)
+    for message in messages:
+        assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda m: m.w * m.x == 1,
+        lambda m: m.x <= m.w,
+        lambda m: pyo.inequality(0, m.x, m.w),
+        lambda m: m.w * E(m.w * m.x) == 1,
+        lambda m: E(m.w * m.x) == m.w,
+    ],
+)
+def test_random_param_outside(model, build):
+    model.con = pyo.Constraint(expr=build(model))
+    refused(model, "'con'", "'w' is used outside an expectation", "E(...)", "fix_to")
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda e, m: e**2,
+        lambda e, m: pyo.log(e),
+        lambda e, m: e * e,
+        lambda e, m: 1 / e,
+        lambda e, m: m.x**e,
+        lambda e, m: abs(e),
+    ],
+)
+def test_not_affine(model, build):
+    model.con = pyo.Constraint(expr=build(E(model.w * model.x), model) <= 1)
+    refused(model, "'con'", "does not enter affinely", "m.mean = Var", "E(...) == m.mean")
+
+
+def test_not_affine_through_a_named_expression(model):
+    model.mean = pyo.Expression(expr=E(model.w * model.x))
+    model.con = pyo.Constraint(expr=pyo.exp(model.mean) <= 1)
+    refused(model, "'con'", "does not enter affinely")
+
+
+def test_nested(model):
+    m = model
+    m.mean = pyo.Expression(expr=E(m.w))
+    m.con = pyo.Constraint(expr=E((m.w - m.mean) ** 2 * m.x) <= 1)
+    refused(m, "'con'", "E[w] stands under another expectation", "m.mean")
+
+
+@pytest.mark.parametrize(("domain", "word"), [(pyo.Binary, "binary"), (pyo.Integers, "integer")])
+def test_discrete_variables(model, domain, word):
+    model.n = pyo.Var(domain=domain, initialize=1)
+    model.con = pyo.Constraint(expr=model.n <= model.x)
+    refused(model, "'n'", word, "relax_integer_vars")
+    model.n.fix(1)
+    read_model(model)
+
+
+def test_random_data_that_no_expectation_reads(model):
+    model.lost = RandomParam([1, 2], distribution=st.norm())
+    refused(model, "'lost' appears in no expectation", "del_component")
+    model.spare = pyo.Constraint(expr=E(model.lost[1] * model.x) == 0)
+    model.spare.deactivate()  # it may be switched on again, so it counts
+    read_model(model)
+
+
+@pytest.mark.parametrize(
+    ("build", "function", "remedy"),
+    [
+        (lambda z: abs(z), "(abs)", "sqrt(z**2 + eps)"),
+        (lambda z: pyo.Expr_if(IF=z >= 0, THEN=z, ELSE=0), "(Expr_if)", "smooth blend"),
+        (lambda z: pyo.floor(z), "(floor)", "continuous quantity"),
+        (lambda z: pyo.ceil(z), "(ceil)", "continuous quantity"),
+    ],
+)
+def test_functions_without_derivatives(model, build, function, remedy):
+    m = model
+    m.con = pyo.Constraint(expr=E(build(m.w * m.x)) <= 1)
+    refused(m, "'con'", "not a differentiable function", function, remedy)
+    m.con.set_value(build(m.x) <= 1)
+    refused(m, "'con'", function)
+
+
+@pytest.mark.parametrize("name", ["MinExpression", "MaxExpression"])
+def test_minimum_and_maximum(model, name):
+    from pyomo.core.expr import numeric_expr
+
+    extremum = getattr(numeric_expr, name)((model.w * model.x, model.y))
+    model.con = pyo.Constraint(expr=E(extremum) <= 1)
+    refused(model, "'con'", name[:3].lower(), "graph")
+
+
+def test_uninitialised_variables(model):
+    model.z = pyo.Var(range(9))
+    model.con = pyo.Constraint(expr=sum(model.z.values()) == model.x)
+    refused(model, "'z[0]', 'z[1]', 'z[2]' and 6 more", "initialize=")
+
+
+def test_fixed_without_value(model):
+    model.z = pyo.Var()
+    model.z.fixed = True
+    model.con = pyo.Constraint(expr=model.z * model.x == 1)
+    refused(model, "'con'", "'z' is fixed but has no value", "fix(value)")
+
+
+def test_two_objectives(model):
+    model.second = pyo.Objective(expr=model.x)
+    refused(model, "'plant' has 2 active objectives (obj, second)", "deactivate()")
+
+
+def test_no_objective(model):
+    model.obj.deactivate()
+    model.con = pyo.Constraint(expr=E(model.w * model.x) == 0)
+    refused(model, "'plant'", "no active objective", "Objective(expr=0)")
+
+
+def test_abstract_model():
+    refused(pyo.AbstractModel(name="plan"), "'plan'", "create_instance()")
+
+
+def test_variables_of_another_model(model):
+    other = pyo.ConcreteModel()
+    other.far = pyo.Var(initialize=1.0)
+    model.con = pyo.Constraint(expr=other.far == model.x)
+    refused(model, "'far' belongs to another model than 'plant'")
+
+
+def test_violated_constant_constraint(model):
+    model.y.fix(2.0)
+    model.con = pyo.Constraint(expr=model.y <= 1)
+    refused(model, "'con' has no free variables and is violated", "Unfix")
+
+
+def disjunct(m):
+    m.choice = Disjunct()
+
+
+def disjunction(m):
+    m.left, m.right = Disjunct(), Disjunct()
+    m.choice = Disjunction(expr=[m.left, m.right])
+    m.left.deactivate()
+    m.right.deactivate()
+
+
+def sos(m):
+    m.z = pyo.Var([1, 2], initialize=1.0)
+    m.choice = pyo.SOSConstraint(var=m.z, sos=1)
+
+
+def complementarity(m):
+    m.choice = Complementarity(expr=complements(m.x >= 0, m.y >= 0))
+
+
+def logical(m):
+    m.flag = pyo.BooleanVar()
+    m.choice = pyo.LogicalConstraint(expr=m.flag.implies(m.flag))
+
+
+@pytest.mark.parametrize(
+    ("add", "remedy"),
+    [
+        (disjunct, "gdp.fix_disjuncts"),
+        (disjunction, "gdp.fix_disjuncts"),
+        (sos, "deactivate it"),
+        (complementarity, "mpec.simple_nonlinear"),
+        (logical, "Deactivate it"),
+    ],
+)
+def test_components_that_would_be_ignored(model, add, remedy):
+    add(model)
+    refused(model, "'choice", "cannot be handled", remedy)
+    model.choice.deactivate()
+    read_model(model)

@@ -1,0 +1,74 @@
+"""The driver: budgets, observers, convergence, the best point."""
+
+import numpy as np
+import pytest
+
+from pyomo_stochsqp.report import Stop, Tolerances, run
+from tests.report.runs import Runner
+from tests.sqp.oracles import ExactOracle
+
+
+def test_each_budget_has_its_own_end():
+    runner = Runner()
+    assert runner.run(20).stop is Stop.ITERATION_LIMIT
+    assert runner.run(10**6, max_samples=5000).stop is Stop.SAMPLE_LIMIT
+    assert runner.run(10**6, time_limit=0.05).stop is Stop.TIME_LIMIT
+
+
+def test_no_budget_at_all_returns_the_starting_point():
+    for outcome in (Runner().run(0), Runner().run(100, time_limit=0.0)):
+        assert outcome.state.k == 0
+        assert outcome.best is not None
+        np.testing.assert_array_equal(outcome.best.x, [0.5])
+
+
+def test_observers_see_every_iteration_and_can_stop():
+    seen = []
+
+    def observer(progress):
+        seen.append(progress.state.k)
+        return "enough" if progress.state.k == 7 else None
+
+    outcome = Runner().run(100, [observer])
+    assert seen == list(range(1, 8))
+    assert outcome.stop is Stop.INTERRUPTED
+    assert outcome.message == "enough"
+    assert len(outcome.history) == 7
+
+
+def test_the_best_point_has_the_smallest_certified_bound():
+    outcome = Runner().run(400)
+    bounds = np.maximum(
+        outcome.certificates["infeasibility_bound"] / 1e-9,
+        outcome.certificates["stationarity_bound"] / 1e-9,
+    )
+    # the scales of the tolerances are at least one and of moderate size on this problem
+    assert outcome.best.infeasibility_bound / 1e-9 <= 3.0 * bounds.min()
+
+
+def test_certificates_take_about_a_tenth_of_the_samples():
+    outcome = Runner().run(1000)
+    inside = outcome.certificates["rows"][outcome.certificates["iteration"] < 1000].sum()
+    assert inside <= 0.12 * outcome.state.samples
+
+
+def test_an_unbounded_objective_ends_the_run():
+    line = ExactOracle([0.0], 0, lambda x: (-x[0] ** 3, [-3.0 * x[0] ** 2 - 1.0], [], []))
+    outcome = Runner(line).run(5000)
+    assert outcome.stop is Stop.UNBOUNDED
+
+
+def test_a_converged_run_returns_a_certified_point():
+    runner = Runner()
+    tolerances = Tolerances(0.05, 0.05)
+    outcome = run(runner.method, runner.beginning(), runner.certifier,
+                  budget=_budget(5000), tolerances=tolerances)  # fmt: skip
+    assert outcome.stop is Stop.CONVERGED
+    assert tolerances.met(outcome.best)
+    assert outcome.best.x == pytest.approx([np.sqrt(3) - 1], abs=0.02)
+
+
+def _budget(iterations):
+    from pyomo_stochsqp.report import Budget
+
+    return Budget(iterations)

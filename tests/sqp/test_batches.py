@@ -1,0 +1,55 @@
+"""Batch sizes: every growth rule, the cap at the data, completeness."""
+
+import pytest
+
+from pyomo_stochsqp.oracle import SourceInfo
+from pyomo_stochsqp.sqp import Batches, make_schedule
+from pyomo_stochsqp.sqp.batches import BatchState
+
+ENDLESS, SMALL = SourceInfo("w", None), SourceInfo("rows", 100)
+
+
+def rule(growth, sources=(ENDLESS,), initial=(16,), rate=1.5, beta=1.0):
+    return Batches(sources, initial, growth, rate, make_schedule(beta))
+
+
+def test_constant():
+    sizes = rule("constant", (ENDLESS, SMALL), (16, 200))
+    assert sizes.sizes(1, BatchState()) == sizes.sizes(999, BatchState()) == (16, 100)
+    assert not sizes.complete(1, BatchState())
+
+
+def test_geometric():
+    sizes = rule("geometric")
+    assert [sizes.sizes(k, BatchState())[0] for k in (1, 2, 3)] == [16, 24, 36]
+
+
+def test_variance_follows_beta():
+    """beta_501 = 501^-0.6, so sizes grow by 501^1.2."""
+    sizes = rule("variance", beta="diminishing")
+    assert sizes.sizes(500, BatchState()) == (16,)
+    assert sizes.sizes(501, BatchState())[0] == pytest.approx(16 * 501**1.2, rel=1e-3)
+
+
+def test_adaptive_doubles_only_after_two_noisy_probes():
+    sizes = rule("adaptive")
+    state = sizes.after_probe(BatchState(), noise=1.0, signal=1.0)
+    assert sizes.sizes(6, state) == (16,)
+    state = sizes.after_probe(state, noise=1.0, signal=1.0)
+    assert sizes.sizes(11, state) == (32,)
+    assert state.probes == 0
+
+
+def test_adaptive_stays_while_the_signal_is_clear():
+    sizes = rule("adaptive")
+    state = BatchState()
+    for _ in range(10):
+        state = sizes.after_probe(state, noise=0.1, signal=1.0)
+    assert state.factor == 1.0
+
+
+def test_complete_when_every_source_is():
+    assert rule("constant", (SMALL,), (100,)).complete(1, BatchState())
+    assert rule("adaptive", (SMALL,), (64,)).complete(1, BatchState(factor=2.0))
+    assert not rule("adaptive", (SMALL, ENDLESS), (64, 64)).complete(1, BatchState(factor=64.0))
+    assert rule("constant", (), ()).complete(1, BatchState())
