@@ -61,7 +61,9 @@ def problem(name: str, build: Callable[[], Any], expert: Any, sizes: list[int], 
         rows = rng.integers(0, models.N, size)
         batches = [Batch(size, (rows,))]
         estimate = evaluator.evaluate(x, batches)
-        for mine, reference in zip((estimate.g, estimate.c, estimate.J), hand(x, rows), strict=True):
+        for mine, reference in zip(
+            (estimate.g, estimate.c, estimate.J), hand(x, rows), strict=True
+        ):
             np.testing.assert_allclose(mine, reference, rtol=1e-9, atol=1e-12)
         ratio, micro = compare(
             lambda: evaluator.evaluate(x, batches), lambda: hand(x, rows), args.budget

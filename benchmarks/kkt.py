@@ -9,9 +9,7 @@ a diagonal H. The last rows say what ``auto`` picks and whether that is within 1
 
 from __future__ import annotations
 
-import argparse
 import os
-import time
 
 # before NumPy loads its BLAS: ratios are between algorithms, not between numbers of threads
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -22,7 +20,7 @@ from collections.abc import Callable  # noqa: E402
 import numpy as np  # noqa: E402
 from scipy.sparse import coo_array, csr_array, vstack  # noqa: E402
 
-from pyomo_stochsqp.kkt import REGISTRY, KKTPattern, importable, make_backend  # noqa: E402
+from pyomo_stochsqp.kkt import KKTPattern  # noqa: E402
 
 WITHIN = 1.3
 #: A back end this many times slower than the best so far is not timed again.
@@ -52,7 +50,11 @@ def arrow(n: int, first_stage: int = 20) -> KKTPattern:
     m = 3 * blocks
     rng = np.random.default_rng(0)
     row = np.arange(m)
-    own = first_stage + 10 * (row // 3)[:, None] + rng.permuted(np.tile(np.arange(10), (m, 1)), axis=1)
+    own = (
+        first_stage
+        + 10 * (row // 3)[:, None]
+        + rng.permuted(np.tile(np.arange(10), (m, 1)), axis=1)
+    )
     shared = rng.permuted(np.tile(np.arange(first_stage), (m, 1)), axis=1)
     columns = np.concatenate((own[:, :4], shared[:, :2]), axis=1).ravel()
     rows = np.repeat(row, 6)

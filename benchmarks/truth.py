@@ -63,9 +63,7 @@ def true_values(problem: Problem, g: Array, c: Array, J: Array, sigma: float = 0
             residual[k] = g[k] + transposed[k] @ y
             d[k] = np.linalg.lstsq(transposed[k].T, -r[k], rcond=None)[0] - residual[k]
         quadratic = (g * d).sum(1) + 0.5 * (d * d).sum(1)
-        trial = np.where(
-            quadratic > 0.0, (1.0 - sigma) * np.abs(r).sum(1) / quadratic, np.inf
-        )
+        trial = np.where(quadratic > 0.0, (1.0 - sigma) * np.abs(r).sum(1) / quadratic, np.inf)
         infeasibility = np.where(fine, np.abs(r).max(1, initial=0.0), np.inf)
         stationarity = np.where(fine, np.abs(residual).max(1, initial=0.0), np.inf)
     return TrueValues(infeasibility, stationarity, trial)

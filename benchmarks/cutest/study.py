@@ -78,9 +78,7 @@ def literal_sqp(oracle: GaussianNoiseOracle, setting: Setting, constants: Any) -
     subproblem, _ = subproblem_for(oracle.problem, "auto", False)
     batches = Batches(oracle.sources, (1,), "constant", 1.0, setting.beta)
     parameters = Parameters(step_rule="grid")
-    return StochasticSQP(
-        oracle, subproblem, Fixed(), batches, setting.beta, parameters, constants
-    )
+    return StochasticSQP(oracle, subproblem, Fixed(), batches, setting.beta, parameters, constants)
 
 
 def run_sqp(problem: str, setting: Setting, seed: int, iterations: int) -> dict[str, Any]:
@@ -134,7 +132,9 @@ def run_subgradient(problem: str, setting: Setting, seed: int, cpu: float) -> di
         lasts.append((float(values.infeasibility[-1]), float(values.stationarity[-1])))
         ks.append(len(states))
     best = best_of(candidates)
-    winner = next(i for i, c in enumerate(candidates) if best_of([c]) == best)
+    winner = next(
+        i for i, c in enumerate(candidates) if best in (c.least_error, c.least_infeasibility)
+    )
     return {"best": best, "last": min(lasts, key=max), "tau": PENALTIES[winner], "k": ks}
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from .block import Ints, constants
 from .node import Coef
 from .plan import Plan
+from .statement import Statements
 
 
 class Space:
@@ -71,19 +72,18 @@ class Inputs:
         self.array = space.array
         self.constant = space.constant
         self.weighted = weighted
+        self.statements = Statements("v")
         self._scalars: set[int] = set()
         self._streams: dict[int, None] = {}
         self._fields: dict[int, None] = {}
         self._dense: dict[int, None] = {}
-        self._lines: list[str] = []
         self._known: dict[Any, str] = {}
 
-    def line(self, key: Any, prefix: str, text: str) -> str:
-        """A line of the preamble, written once for each key; returns the name it sets."""
+    def once(self, key: Any, form: str, *args: str, ufunc: str | None = None) -> str:
+        """A statement before the body, written once for each key; returns the name it sets."""
         name = self._known.get(key)
         if name is None:
-            name = self._known[key] = f"{prefix}{len(self._known)}"
-            self._lines.append(f"{name} = {text}")
+            name = self._known[key] = self.statements.set(form, *args, ufunc=ufunc)
         return name
 
     # -- variables --------------------------------------------------------------------------------
@@ -93,12 +93,12 @@ class Inputs:
         return f"x{j}"
 
     def array_x(self, indices: Ints) -> str:
-        """x[indices] as an array of the same shape."""
-        cut = _slice(indices) if indices.ndim == 1 else None
-        text = f"x[{cut}]" if cut is not None else f"x.take({self.array(indices)})"
+        """x[indices] as an array."""
+        cut = _slice(indices)
         if cut is not None and indices.size == self.plan.n:
             return "x"
-        return self.line(("x", indices.shape, indices.tobytes()), "v", text)
+        form = f"x[{cut}]" if cut is not None else f"x.take({self.array(indices)})"
+        return self.once(("x", indices.tobytes()), form)
 
     # -- data -------------------------------------------------------------------------------------
 
@@ -109,10 +109,15 @@ class Inputs:
         self.stream(s)
         return f"i{self.plan.streams.streams[s].source}"
 
-    def ones(self, s: int) -> str:
-        """The weights of a mean up to ``inverse_size``: ones, or the weights of the batch."""
+    def weights(self, s: int) -> str:
+        """The weight of every drawn row in a mean."""
         self.stream(s)
         return f"w{s}"
+
+    def rows(self, s: int) -> str:
+        """Row numbers of a stream with a single part."""
+        self.stream(s)
+        return f"r{s}_0"
 
     def field(self, f: int) -> str:
         """The drawn rows of a field as an array (rows, width)."""
@@ -121,6 +126,7 @@ class Inputs:
         return f"F{f}"
 
     def sparse_field(self, f: int) -> str:
+        """The drawn rows of a sparse field."""
         self._need(f)
         return f"S{f}"
 
@@ -133,89 +139,79 @@ class Inputs:
         name = self.field(f)
         cut = _slice(columns)
         if cut is None:
-            text = f"{name}.take({self.array(columns)}, 1)"
+            form = f"{name}.take({self.array(columns)}, 1)"
         elif columns.size == self.plan.streams.fields[f].width:
             return name
         else:
-            text = f"{name}[:, {cut}]"
-        return self.line(("F", f, columns.tobytes()), "f", text)
+            form = f"{name}[:, {cut}]"
+        return self.once(("F", f, columns.tobytes()), form)
 
     def column(self, f: int, c: int) -> str:
         """One column of the drawn rows."""
-        return self.line(("F", f, c), "d", f"{self.field(f)}[:, {c}]")
+        return self.once(("F", f, c), f"{self.field(f)}[:, {c}]")
 
     def means(self, f: int) -> str:
         """The batch means of all columns of a field."""
         info = self.plan.streams.fields[f]
-        ones, scale = self.ones(info.stream), self.inverse_size(info.stream)
+        weights = self.weights(info.stream)
         if info.sparse and f not in self._dense:
-            text = f"dot_sparse({ones}, {self.sparse_field(f)}, {info.width})"
-        else:
-            text = f"{ones}.dot({self.field(f)})"
-        return self.line(("mean", f), "m", text if self.weighted else f"{text}*{scale}")
+            form = f"dot_sparse({weights}, {self.sparse_field(f)}, {info.width})"
+            return self.once(("mean", f), form)
+        return self.once(("mean", f), "{0}.dot({1})", weights, self.field(f), ufunc="dot")
 
     def mean_of_columns(self, f: int, columns: Ints) -> str:
         name = self.means(f)
         cut = _slice(columns)
-        if cut is None:
-            text = f"{name}.take({self.array(columns)})"
-        elif columns.size == self.plan.streams.fields[f].width:
+        if cut is not None and columns.size == self.plan.streams.fields[f].width:
             return name
-        else:
-            text = f"{name}[{cut}]"
-        return self.line(("means", f, columns.tobytes()), "m", text)
+        form = f"{{0}}.take({self.array(columns)})" if cut is None else f"{{0}}[{cut}]"
+        return self.once(("means", f, columns.tobytes()), form, name)
 
     def mean_of_column(self, f: int, c: int) -> str:
         name = self.means(f)
         if self.plan.streams.fields[f].width > 64:
-            return self.line(("mean", f, c), "m", f"{name}.item({c})")
-        numbers = self.line(("meanlist", f), "l", f"{name}.tolist()")
-        return f"{numbers}[{c}]"
-
-    def rows(self, s: int, part: int = 0) -> str:
-        self.stream(s)
-        return f"r{s}_{part}"
+            return self.once(("mean", f, c), f"{{0}}.item({c})", name)
+        numbers = self.once(("numbers", f), "{0}.tolist()", name)
+        return self.once(("mean", f, c), f"{{0}}[{c}]", numbers)
 
     # -- preamble ---------------------------------------------------------------------------------
 
     def preamble(self) -> list[str]:
-        """The lines that define everything asked for."""
+        """The lines that define what the statements read."""
         lines = self._x_lines()
         streams = self.plan.streams
-        sources = sorted({streams.streams[s].source for s in self._streams})
-        for s in sources:
-            lines.append(f"b{s} = batches[{s}]")
-            lines.append(f"i{s} = 1.0/b{s}.size")
+        for s in sorted({streams.streams[s].source for s in self._streams}):
+            lines += [f"b{s} = batches[{s}]", f"n{s} = b{s}.size", f"i{s} = 1.0/n{s}"]
         for s in self._streams:
-            stream = streams.streams[s]
-            source = stream.source
-            if stream.lookup is None:
-                for p in range(len(self.plan.program.sources[source].parts)):
-                    lines.append(f"r{s}_{p} = b{source}.parts[{p}]")
-                weights = f"b{source}.weights" if self.weighted else f"ones[:b{source}.size]"
-                lines.append(f"w{s} = {weights}")
-            else:
-                lines.append(f"q{s} = {self.array(stream.lookup)}[b{source}.parts[0]]")
-                lines.append(f"r{s}_0 = q{s}[q{s} >= 0]")
-                if self.weighted:
-                    lines.append(f"w{s} = b{source}.weights[q{s} >= 0]")
-                    lines.append(f"h{s} = float(w{s}.sum())")
-                else:
-                    lines.append(f"w{s} = ones[:r{s}_0.size]")
-                    lines.append(f"h{s} = r{s}_0.size*i{source}")
+            lines += self._stream_lines(s)
         for f in self._fields:
             lines += self._field_lines(f)
-        return lines + self._lines
+        return lines
 
     def _x_lines(self) -> list[str]:
         wanted = sorted(self._scalars)
         if not wanted:
             return []
-        n = self.plan.n
         left = ", ".join(f"x{j}" for j in wanted) + ("," if len(wanted) == 1 else "")
-        if len(wanted) == n:
+        if len(wanted) == self.plan.n:
             return [f"{left} = x.tolist()"]
         return [f"{left} = x.take({self.array(np.array(wanted, dtype=np.intp))}).tolist()"]
+
+    def _stream_lines(self, s: int) -> list[str]:
+        stream = self.plan.streams.streams[s]
+        source = stream.source
+        weights = f"b{source}.weights" if self.weighted else f"uniform[n{source}]"
+        if stream.lookup is None:
+            count = len(self.plan.program.sources[source].parts)
+            rows = [f"r{s}_{p} = b{source}.parts[{p}]" for p in range(count)]
+            return [*rows, f"w{s} = {weights}"]
+        chosen = f"{weights}[q{s} >= 0]" if self.weighted else f"{weights}[:r{s}_0.size]"
+        return [
+            f"q{s} = {self.array(stream.lookup)}[b{source}.parts[0]]",
+            f"r{s}_0 = q{s}[q{s} >= 0]",
+            f"w{s} = {chosen}",
+            f"h{s} = float(w{s}.sum())",
+        ]
 
     def _field_lines(self, f: int) -> list[str]:
         info = self.plan.streams.fields[f]

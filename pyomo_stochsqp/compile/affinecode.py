@@ -19,11 +19,14 @@ import numpy as np
 
 from .access import Inputs
 from .block import AffineSlot, Ints
+from .statement import Statements
+
+_VECTOR, _FLAT, _TABLE = (True, False), (False, True), (True, True)
 
 
 @dataclass(eq=False)
 class Adjoint:
-    """c * u * p as names: number, unbatched and batched factor, with their shapes."""
+    """number * u * p as names: unbatched and batched factor, with their shapes."""
 
     number: float = 1.0
     u: str | None = None
@@ -33,125 +36,159 @@ class Adjoint:
 
 
 class AffineCode:
-    """Expressions for the affine slots of the blocks of one stream."""
+    """Statements for the affine slots of the blocks of one stream."""
 
-    def __init__(self, inputs: Inputs, stream: int):
+    def __init__(self, inputs: Inputs, stream: int, body: Statements):
         self._in = inputs
         self._stream = stream
+        self._body = body
 
     # -- forward ----------------------------------------------------------------------------------
 
-    def forward(self, slot: AffineSlot) -> str:
-        inputs = self._in
+    def forward(self, slot: AffineSlot, name: str) -> None:
+        """Sets ``name`` to the values of the form."""
+        inputs, put = self._in, self._body.set
         if slot.field is None and slot.single:
             x = inputs.array_x(slot.indices)
             if slot.plain:
-                return f"float(add_reduce({x}))"
-            return f"float({inputs.constant(slot.scales, scalar=False)}.dot({x}))"
-        x = self._scaled_x(slot)
+                put("float(add_reduce({0}))", x, name=name)
+            else:
+                put("float({0}.dot({1}))", self._scales(slot), x, name=name)
+            return
+        x = inputs.array_x(slot.indices)
+        if not slot.plain:
+            k = self._scales(slot)
+            x = inputs.once(("kx", x, k), "{0}*{1}", k, x)
+        starts = inputs.array(slot.pointers[:-1])
         if slot.field is None:
-            return f"reduceat({x}, {inputs.array(slot.pointers[:-1])})"
-        if slot.single:
-            return self._product(slot, x)
-        shared = slot.shared_columns
-        if shared is not None:
+            put(f"reduceat({{0}}, {starts})", x, shape=_FLAT, name=name)
+        elif slot.single:
+            self._product(slot, x, name)
+        elif (shared := slot.shared_columns) is not None:
             matrix = inputs.columns(slot.field, shared)
-            return f"{matrix}.dot({x}.reshape(-1, {shared.size}).T)"
-        matrix = inputs.columns(slot.field, slot.columns)
-        return f"reduceat({matrix}*{x}, {inputs.array(slot.pointers[:-1])}, 1)"
+            form = f"{{0}}.dot({{1}}.reshape(-1, {shared.size}).T)"
+            put(form, matrix, x, shape=_TABLE, name=name)
+        else:
+            matrix = inputs.columns(slot.field, slot.columns)
+            put(f"reduceat({{0}}*{{1}}, {starts}, 1)", matrix, x, shape=_TABLE, name=name)
 
-    def _scaled_x(self, slot: AffineSlot) -> str:
-        x = self._in.array_x(slot.indices)
-        if slot.plain:
-            return x
-        k = self._in.constant(slot.scales, scalar=False)
-        return self._in.line(("kx", x, k), "v", f"{k}*{x}")
+    def _scales(self, slot: AffineSlot) -> str:
+        return self._in.constant(slot.scales, scalar=False)
 
-    def _product(self, slot: AffineSlot, x: str) -> str:
-        inputs = self._in
+    def _product(self, slot: AffineSlot, x: str, name: str) -> None:
+        inputs, put = self._in, self._body.set
         assert slot.field is not None
         info = inputs.plan.streams.fields[slot.field]
         if not info.sparse:
-            return f"{inputs.columns(slot.field, slot.columns)}.dot({x})"
+            matrix = inputs.columns(slot.field, slot.columns)
+            put("{0}.dot({1})", matrix, x, shape=_VECTOR, name=name)
+            return
         if not np.array_equal(slot.columns, np.arange(info.width)):
-            x = f"spread({x}, {inputs.array(slot.columns)}, {info.width})"
-        return f"sparse_dot({inputs.sparse_field(slot.field)}, {x})"
+            columns = inputs.array(slot.columns)
+            x = put(f"spread({{0}}, {columns}, {info.width})", x)
+        rows = inputs.sparse_field(slot.field)
+        put(f"sparse_dot({rows}, {{0}})", x, shape=_VECTOR, name=name)
 
     # -- backward ---------------------------------------------------------------------------------
 
     def backward(self, slot: AffineSlot, e: Adjoint, size: int) -> str:
         """The derivatives with respect to all entries, flat; ``size`` is G (0: not grouped)."""
+        put = self._body.set
+        table = False
         if slot.field is None:
-            text, table = self._constant(slot, e, size)
+            name, table = self._constant(slot, e, size)
         else:
-            text, table = self._random(slot, e, size)
+            name, table = self._random(slot, e, size)
         if not slot.plain:
-            text = f"{text}*{self._in.constant(slot.scales, scalar=False)}"
-        return f"({text}).ravel()" if table else text
+            name = self._times(name, self._scales(slot), _TABLE if table else _FLAT)
+        return put("{0}.ravel()", name) if table else name
+
+    def _times(self, name: str, factor: str, shape: tuple[bool, bool] | None) -> str:
+        return self._body.infix("*", name, factor, shape=shape)
 
     def _constant(self, slot: AffineSlot, e: Adjoint, size: int) -> tuple[str, bool]:
+        """Constant coefficients: the (mean) adjoint of each entry's instance."""
         assert e.p is None
-        u = f"{e.number!r}*{e.u}" if e.u is not None else repr(e.number)
+        inputs, put = self._in, self._body.set
+        ones = inputs.array(np.ones(slot.indices.size))
+        u = repr(e.number)
+        if e.u is not None:
+            u = e.u if e.number == 1.0 else put(f"{e.number!r}*{{0}}", e.u)
         if not slot.single and e.u_grouped:
-            return f"({u}).take({self._in.array(slot.owners)})", False
-        ones = np.ones(slot.indices.size)
+            return put(f"{{0}}.take({inputs.array(slot.owners)})", u, shape=_FLAT), False
         if size and slot.single:
-            u = f"({u})[:, None]" if e.u_grouped else f"{u}*{self._in.array(np.ones((size, 1)))}"
-            return f"{u}*{self._in.array(ones)}", True
-        return f"{u}*{self._in.array(ones)}", False
+            if not e.u_grouped:
+                u = put(f"{{0}}*{inputs.array(np.ones(size))}", u)
+            return put(f"{{0}}[:, None]*{ones}", u, shape=_TABLE), True
+        return put(f"{{0}}*{ones}", u, shape=_FLAT), False
 
     def _random(self, slot: AffineSlot, e: Adjoint, size: int) -> tuple[str, bool]:
+        """Random coefficients: means of the adjoint times columns."""
         inputs = self._in
         field = slot.field
         assert field is not None
         shared = slot.columns if slot.single else slot.shared_columns
-        outside = [] if e.number == 1.0 else [repr(e.number)]
         table = bool(size) and shared is not None
+        shape = _TABLE if table and e.p_grouped else _FLAT
+        scalars = [] if e.number == 1.0 else [repr(e.number)]
         if shared is None:
-            text = self._entrywise(slot, e)
+            name = self._entrywise(slot, e)
         elif e.p is None:
-            text = inputs.mean_of_columns(field, shared)
+            name = inputs.mean_of_columns(field, shared)
         elif e.p_grouped:
-            text = f"{self._weighted(e)}.T.dot({inputs.columns(field, shared)})"
+            matrix = inputs.columns(field, shared)
+            name = self._body.set("{0}.T.dot({1})", self._weighted(e), matrix, shape=shape)
         else:
-            text = self._vector_product(field, shared, self._weighted(e))
+            name = self._vector_product(field, shared, self._weighted(e))
         if not inputs.weighted and e.p is not None:
-            outside.append(inputs.inverse_size(self._stream))
+            scalars.append(inputs.inverse_size(self._stream))
         if e.u is not None and not e.u_grouped:
-            outside.append(e.u)
-        if outside:
-            text = f"{text}*({'*'.join(outside)})"
+            scalars.append(e.u)
+        if scalars:
+            factor = scalars[0] if len(scalars) == 1 else f"({'*'.join(scalars)})"
+            name = self._times(name, factor, shape)
         if e.u_grouped:
-            text += f"*{e.u}[:, None]" if table else f"*{e.u}.take({inputs.array(slot.owners)})"
+            assert e.u is not None
+            if table:
+                name = self._body.infix("*", name, f"{e.u}[:, None]")
+            else:
+                owners = inputs.array(slot.owners)
+                name = self._body.set(f"{{0}}*{{1}}.take({owners})", name, e.u, shape=_FLAT)
         elif table and not e.p_grouped:
-            text += f"*{inputs.array(np.ones((size, 1)))}"
-        return text, table
+            name = self._body.infix("*", name, inputs.array(np.ones((size, 1))))
+        return name, table
 
     def _weighted(self, e: Adjoint) -> str:
+        """p, times the weights of the rows if they are not all equal."""
         assert e.p is not None
         if not self._in.weighted:
             return e.p
-        weights = self._in.ones(self._stream)
-        return f"({e.p}*{weights}[:, None])" if e.p_grouped else f"({e.p}*{weights})"
+        weights = self._in.weights(self._stream)
+        if e.p_grouped:
+            return self._body.set("{0}*{1}[:, None]", e.p, weights, shape=_TABLE)
+        return self._body.set("{0}*{1}", e.p, weights, shape=_VECTOR)
 
     def _vector_product(self, field: int, columns: Ints, p: str) -> str:
-        inputs = self._in
+        inputs, put = self._in, self._body.set
         info = inputs.plan.streams.fields[field]
         if not info.sparse:
-            return f"{p}.dot({inputs.columns(field, columns)})"
-        text = f"dot_sparse({p}, {inputs.sparse_field(field)}, {info.width})"
-        if not np.array_equal(columns, np.arange(info.width)):
-            text += f".take({inputs.array(columns)})"
-        return text
+            matrix = inputs.columns(field, columns)
+            return put("{0}.dot({1})", p, matrix, shape=_FLAT, ufunc="dot")
+        rows = inputs.sparse_field(field)
+        name = put(f"dot_sparse({{0}}, {rows}, {info.width})", p, shape=_FLAT)
+        if np.array_equal(columns, np.arange(info.width)):
+            return name
+        return put(f"{{0}}.take({inputs.array(columns)})", name, shape=_FLAT)
 
     def _entrywise(self, slot: AffineSlot, e: Adjoint) -> str:
-        inputs = self._in
+        inputs, put = self._in, self._body.set
         assert slot.field is not None
         if e.p is None:
             return inputs.mean_of_columns(slot.field, slot.columns)
         matrix = inputs.columns(slot.field, slot.columns)
         p = self._weighted(e)
         if not e.p_grouped:
-            return f"{p}.dot({matrix})"
+            return put("{0}.dot({1})", p, matrix, shape=_FLAT, ufunc="dot")
         owners = inputs.array(slot.owners)
-        return f"einsum('be,be->e', {p}.take({owners}, 1), {matrix})"
+        form = f"einsum('be,be->e', {{0}}.take({owners}, 1), {{1}})"
+        return put(form, p, matrix, shape=_FLAT)

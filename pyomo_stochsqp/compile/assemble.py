@@ -16,26 +16,36 @@ import numpy as np
 from .access import Inputs
 from .block import Ints
 from .pattern import Pattern
+from .statement import Statements
 
 #: Programs up to this many results are listed entry by entry, if all results are floats.
 SMALL = 200
 
 
 class Results:
-    """Collects results and writes the closing lines of a generated function."""
+    """Collects results and writes the lines that put them together."""
 
     def __init__(self, pattern: Pattern, inputs: Inputs, base: bool):
         self._pattern = pattern
         self._inputs = inputs
-        self._base = base
+        self._base: set[int] = inputs.space.base_positions if base else set()
+        self._start = "base.copy()" if base else f"zeros({pattern.size})"
         self._floats: dict[int, list[str]] = {}
-        self._arrays: list[tuple[str, Ints]] = []
+        self._arrays: list[tuple[list[str], Ints]] = []
         self._scattered: list[tuple[str, str]] = []
+        #: name -> stretch of ``out`` in which it is to be computed
+        self.places: dict[str, str] = {}
+        #: names that the closing lines read
+        self.kept: list[str] = []
 
     def add(self, name: str, positions: Ints, array: bool) -> None:
         """A float (added to one or more positions) or an array with one position per entry."""
         if array:
-            self._arrays.append((name, positions))
+            for names, others in self._arrays:
+                if np.array_equal(others, positions):
+                    names.append(name)
+                    return
+            self._arrays.append(([name], positions))
         else:
             for p in positions.tolist():
                 self._floats.setdefault(p, []).append(name)
@@ -43,48 +53,54 @@ class Results:
     def scatter(self, positions: str, values: str) -> None:
         """An array whose positions depend on the drawn rows."""
         self._scattered.append((positions, values))
+        self.kept.append(values)
 
-    def lines(self) -> list[str]:
+    def lines(self, body: Statements) -> tuple[list[str], list[str]]:
+        """(opening, closing) lines; sums of arrays are added to the body."""
         size = self._pattern.size
         if size <= SMALL and not self._arrays and not self._scattered:
-            return [f"out = array(({', '.join(self._entry(p) for p in range(size))}))"]
-        lines = [f"out = {'base.copy()' if self._base else f'zeros({size})'}"]
+            return [], [f"out = array(({', '.join(self._entry(p) for p in range(size))}))"]
+        lines = []
         if self._floats:
             places = self._inputs.array(np.array(list(self._floats), dtype=np.intp))
             values = ", ".join("+".join(names) for names in self._floats.values())
             lines.append(f"out[{places}] += ({values},)")
-        lines += self._array_lines()
-        for positions, values in self._scattered:
-            lines.append(f"add_at(out, ({positions}).ravel(), {values}.ravel())")
-        return lines
+        lines += self._array_lines(body)
+        for positions, name in self._scattered:
+            lines.append(f"add_at(out, ({positions}).ravel(), {name}.ravel())")
+        return [f"out = {self._start}"], lines
 
     def _entry(self, p: int) -> str:
         names = list(self._floats.get(p, []))
-        if self._base and p in self._inputs.space.base_positions:
+        if p in self._base:
             names.insert(0, f"base{p}")
         return "+".join(names) if names else "0.0"
 
-    def _array_lines(self) -> list[str]:
+    def _array_lines(self, body: Statements) -> list[str]:
         if not self._arrays:
             return []
         everything = np.concatenate([p for _, p in self._arrays])
         touched = np.bincount(everything, minlength=self._pattern.size)
         touched[list(self._floats)] += 1
-        if self._base:
-            touched[list(self._inputs.space.base_positions)] += 1
+        touched[list(self._base)] += 1
         lines, rest = [], []
-        for name, positions in self._arrays:
+        for names, positions in self._arrays:
+            name = names[0]
+            for other in names[1:]:
+                name = body.infix("+", name, other, shape=(False, True))
             alone = bool((touched[positions] == 1).all())
-            first = int(positions[0])
-            run = np.array_equal(positions, np.arange(first, first + positions.size))
-            if run and alone:
-                lines.append(f"out[{first}:{first + positions.size}] = {name}")
-            elif run:
-                lines.append(f"out[{first}:{first + positions.size}] += {name}")
-            else:
+            first, stop = int(positions[0]), int(positions[0]) + positions.size
+            run = np.array_equal(positions, np.arange(first, stop))
+            if not run:
                 rest.append((name, positions, alone))
+            elif alone and name not in self.places:
+                self.places[name] = f"out[{first}:{stop}]"
+            else:
+                lines.append(f"out[{first}:{stop}] {'' if alone else '+'}= {name}")
+                self.kept.append(name)
         if rest:
             lines.append(self._placed(rest))
+            self.kept += [name for name, _, _ in rest]
         return lines
 
     def _placed(self, rest: list[tuple[str, Ints, bool]]) -> str:

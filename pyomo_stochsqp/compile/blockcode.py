@@ -16,8 +16,9 @@ from __future__ import annotations
 
 from .access import Inputs
 from .affinecode import Adjoint, AffineCode
-from .block import Block, DataSlot, VariableSlot
+from .block import Block
 from .graph import Val
+from .statement import UFUNCS, Statements
 
 _PRODUCTS = ("mul", "mix", "raise")
 
@@ -25,14 +26,13 @@ _PRODUCTS = ("mul", "mix", "raise")
 class BlockWriter:
     """Writes the statements of one block."""
 
-    def __init__(self, block: Block, number: int, inputs: Inputs, lines: list[str]):
+    def __init__(self, block: Block, number: int, inputs: Inputs, body: Statements):
         self.block = block
-        self.graph = block.graph
         self.inputs = inputs
-        self.lines = lines
+        self.body = body
         self._prefix = f"t{number}_"
         self._names: dict[Val, str] = {}
-        self._affine = AffineCode(inputs, block.stream)
+        self._affine = AffineCode(inputs, block.stream, body)
 
     # -- what has to be computed ------------------------------------------------------------------
 
@@ -42,19 +42,15 @@ class BlockWriter:
         stack = list(outputs)
         while stack:
             v = stack.pop()
-            if v in needed or v in self._names:
-                continue
-            needed.add(v)
-            stack.extend(self._operands(v))
+            if v not in needed and v not in self._names:
+                needed.add(v)
+                stack.extend(self._operands(v))
         for v in sorted(needed, key=lambda v: v.index):
             self._write(v)
 
     def _operands(self, v: Val) -> tuple[Val, ...]:
         if v.op == "add":
-            # a + (-b) is written a - b.
-            return tuple(
-                a.args[0] if a.op == "lit" and a.payload == -1.0 else a for a in v.args
-            )
+            return tuple(_without_sign(a)[1] for a in v.args)
         if v.op == "mean":
             p = v.args[0]
             if p.op == "d":
@@ -66,80 +62,89 @@ class BlockWriter:
         """The name of a computed value."""
         return repr(v.payload) if v.op == "num" else self._names[v]
 
-    def _set(self, v: Val, text: str) -> None:
-        name = f"{self._prefix}{v.index}"
-        self.lines.append(f"{name} = {text}")
-        self._names[v] = name
-
     def _operand(self, a: Val, v: Val) -> str:
         """An operand of v, shaped to meet the others."""
-        name = self.name(a)
         if a.op == "num":
-            return f"({name})" if a.payload < 0 else name
-        if a.batched and not a.grouped and v.grouped:
-            return f"{name}[:, None]"
-        return name
+            return f"({a.payload!r})" if a.payload < 0 else repr(a.payload)
+        return self.name(a) + ("[:, None]" if a.batched and not a.grouped and v.grouped else "")
 
     # -- values -----------------------------------------------------------------------------------
 
     def _write(self, v: Val) -> None:
-        op = v.op
+        op, inputs = v.op, self.inputs
         if op == "num":
             return
         if op == "x":
-            self._variable(v, v.payload)
+            index = v.payload.index
+            x = inputs.scalar_x(index) if isinstance(index, int) else inputs.array_x(index)
+            self._names[v] = x
         elif op == "k":
-            self._names[v] = self.inputs.constant(v.payload.values, scalar=not v.grouped)
+            self._names[v] = inputs.constant(v.payload.values, scalar=not v.grouped)
         elif op == "d":
-            self._names[v] = self._data(v.payload)
+            field, column = v.payload.field, v.payload.column
+            single = isinstance(column, int)
+            self._names[v] = (inputs.column if single else inputs.columns)(field, column)
         elif op == "share":
-            self.inputs.stream(self.block.stream)
+            inputs.stream(self.block.stream)
             self._names[v] = f"h{self.block.stream}"
-        elif op == "affine":
-            self._set(v, self._affine.forward(v.payload))
-        elif op == "ell":
-            self._set(v, self._ell_value(v.payload))
         elif op == "mean":
             self._mean(v, v.args[0])
+        else:
+            name = self._names[v] = f"{self._prefix}{v.index}"
+            self._compute(v, name)
+
+    def _compute(self, v: Val, name: str) -> None:
+        op, put = v.op, self.body.set
+        shape = (v.batched, v.grouped)
+        scalar = not any(shape)
+        if op == "affine":
+            self._affine.forward(v.payload, name)
+        elif op == "ell":
+            self._ell(v.payload, name)
         elif op == "lit":
             a = self._operand(v.args[0], v)
-            self._set(v, f"-{a}" if v.payload == -1.0 else f"{v.payload!r}*{a}")
+            if v.payload == -1.0:
+                put("-{0}", a, shape=shape, ufunc="negative", name=name)
+            else:
+                self.body.infix("*", repr(v.payload), a, shape=shape, name=name)
         elif op == "add":
-            self._sum(v)
+            self._sum(v, name, scalar)
         elif op in _PRODUCTS:
             a, b = (self._operand(a, v) for a in v.args)
-            self._set(v, f"{a}*{b}")
+            self.body.infix("*", a, b, shape=shape, name=name)
         elif op == "recip":
-            self._set(v, f"1.0/{self._operand(v.args[0], v)}")
+            self.body.infix("/", "1.0", self._operand(v.args[0], v), shape=shape, name=name)
         else:
-            scalar = not (v.batched or v.grouped)
-            args = ", ".join(self._operand(a, v) for a in v.args)
-            self._set(v, f"{'s_' if scalar else 'a_'}{op}({args})")
+            function = f"{'s' if scalar else 'a'}_{op}"
+            args = [self._operand(a, v) for a in v.args]
+            form = f"{function}({', '.join(f'{{{i}}}' for i in range(len(args)))})"
+            ufunc = function if op in UFUNCS else None
+            put(form, *args, shape=shape, ufunc=ufunc, name=name)
 
-    def _variable(self, v: Val, slot: VariableSlot) -> None:
-        if isinstance(slot.index, int):
-            self._names[v] = self.inputs.scalar_x(slot.index)
-        else:
-            self._names[v] = self.inputs.array_x(slot.index)
-
-    def _data(self, slot: DataSlot) -> str:
-        if isinstance(slot.column, int):
-            return self.inputs.column(slot.field, slot.column)
-        return self.inputs.columns(slot.field, slot.column)
-
-    def _sum(self, v: Val) -> None:
-        text = ""
-        for a in v.args:
-            sign = "+"
-            if a.op == "lit" and a.payload == -1.0:
-                sign, a = "-", a.args[0]
-            name = self._operand(a, v)
-            text = f"{text}{sign}{name}" if text or sign == "-" else name
-        self._set(v, text)
+    def _sum(self, v: Val, name: str, scalar: bool) -> None:
+        terms = [_without_sign(a) for a in v.args]
+        operands = [self._operand(a, v) for _, a in terms]
+        # A positive term goes first, where there is one.
+        first = next((i for i, (sign, _) in enumerate(terms) if sign == "+"), 0)
+        terms.insert(0, terms.pop(first))
+        operands.insert(0, operands.pop(first))
+        if scalar or terms[0][0] == "-":
+            lead = "-" if terms[0][0] == "-" else ""
+            form = lead + "{0}" + "".join(f"{s}{{{i + 1}}}" for i, (s, _) in enumerate(terms[1:]))
+            self.body.set(form, *operands, shape=(v.batched, v.grouped), name=name)
+            return
+        total, batched, grouped = operands[0], terms[0][1].batched, terms[0][1].grouped
+        for i, (sign, a) in enumerate(terms[1:], start=1):
+            batched, grouped = batched or a.batched, grouped or a.grouped
+            last = i == len(terms) - 1
+            part = name if last else f"{name}_{i}"
+            shape = (batched, grouped)
+            # (B, 1) + (B, 1) in a grouped block has no shape of its own.
+            known = shape if last or v.grouped == grouped or not batched else None
+            total = self.body.infix(sign, total, operands[i], shape=known, name=part)
 
     def _mean(self, v: Val, p: Val) -> None:
-        inputs, s = self.inputs, self.block.stream
-        scale = "" if inputs.weighted else f"*{inputs.inverse_size(s)}"
+        inputs, put, s = self.inputs, self.body.set, self.block.stream
         if p.op == "d":
             column = p.payload.column
             if isinstance(column, int):
@@ -147,19 +152,24 @@ class BlockWriter:
             else:
                 self._names[v] = inputs.mean_of_columns(p.payload.field, column)
             return
-        ones = inputs.ones(s)
+        name = self._names[v] = f"{self._prefix}{v.index}"
+        shape = (False, v.grouped)
         if p.op != "mul" or inputs.weighted:
-            name = self.name(p)
-            text = f"{ones}.dot({name})"
+            weights, values = inputs.weights(s), self.name(p)
+            put("{0}.dot({1})", weights, values, shape=shape, ufunc="dot", name=name)
+            return
+        scale = inputs.inverse_size(s)
+        a, b = p.args
+        if a.grouped and b.grouped:
+            total = put("einsum('bg,bg->g', {0}, {1})", self.name(a), self.name(b), shape=shape)
         else:
-            a, b = p.args
-            if a.grouped and b.grouped:
-                text = f"einsum('bg,bg->g', {self.name(a)}, {self.name(b)})"
-            else:
-                if a.grouped:
-                    a, b = b, a
-                text = f"{self.name(a)}.dot({self.name(b)})"
-        self._set(v, text + scale)
+            if a.grouped:
+                a, b = b, a
+            if not b.grouped:
+                put(f"{{0}}.dot({{1}})*{scale}", self.name(a), self.name(b), name=name)
+                return
+            total = put("{0}.dot({1})", self.name(a), self.name(b), shape=shape)
+        self.body.infix("*", total, scale, shape=shape, name=name)
 
     # -- derivatives through leaves that differ from row to row ------------------------------------
 
@@ -187,38 +197,35 @@ class BlockWriter:
 
     def affine_gradient(self, leaf: Val, e: Val) -> str:
         """Name of the flat array of derivatives with respect to the entries of an affine leaf."""
-        return self._temporary(self._affine.backward(leaf.payload, self.adjoint(e), self.block.size))
+        return self._affine.backward(leaf.payload, self.adjoint(e), self.block.size)
 
-    def ell_gradient(self, leaf: Val, e: Val) -> tuple[str, str]:
-        """(rows, derivatives (B, k)) with respect to the variables of the drawn scenarios."""
-        s = self.block.stream
+    def ell_gradient(self, leaf: Val, e: Val) -> str:
+        """Derivatives (B, k) with respect to the variables of the drawn scenarios."""
+        inputs, put, s = self.inputs, self.body.set, self.block.stream
         adjoint = self.adjoint(e)
-        inputs = self.inputs
-        factors = [] if adjoint.number == 1.0 else [repr(adjoint.number)]
-        if not inputs.weighted:
-            factors.append(inputs.inverse_size(s))
+        scalars = [repr(adjoint.number)]
         if adjoint.u is not None:
-            factors.append(adjoint.u)
-        vectors = [v for v in (adjoint.p, inputs.ones(s) if inputs.weighted else None) if v]
-        text = "*".join(factors + vectors)
-        coefs = self._ell_coefs(leaf.payload)
-        text = f"({text})[:, None]*{coefs}" if vectors else f"({text})*{coefs}"
-        return inputs.rows(s), self._temporary(text)
+            scalars.append(adjoint.u)
+        vector = put(f"{'*'.join(scalars)}*{{0}}", inputs.weights(s))
+        if adjoint.p is not None:
+            vector = put("{0}*{1}", vector, adjoint.p)
+        return put("{0}[:, None]*{1}", vector, self._ell_coefs(leaf.payload))
 
     def _ell_coefs(self, number: int) -> str:
         inputs = self.inputs
         rows = inputs.rows(self.block.stream)
-        name = inputs.space.shared(("coefs", number), inputs.plan.streams.ells[number].coefs)
-        return inputs.line(("ellcoef", number), "e", f"{name}[{rows}]")
+        name = inputs.space.shared(("ell", number), inputs.plan.streams.ells[number].coefs)
+        return inputs.once(("ell coefs", number), f"{name}[{rows}]")
 
-    def _ell_value(self, number: int) -> str:
+    def _ell(self, number: int, name: str) -> None:
         inputs = self.inputs
-        ell = inputs.plan.streams.ells[number]
+        indices = inputs.array(inputs.plan.streams.ells[number].indices)
         rows = inputs.rows(self.block.stream)
-        index = inputs.line(("ellindex", number), "e", f"{inputs.array(ell.indices)}[{rows}]")
-        return f"einsum('bk,bk->b', x.take({index}), {self._ell_coefs(number)})"
+        taken = inputs.once(("ell x", number), f"x.take({indices}[{rows}])")
+        form = "einsum('bk,bk->b', {0}, {1})"
+        self.body.set(form, taken, self._ell_coefs(number), shape=(True, False), name=name)
 
-    def _temporary(self, text: str) -> str:
-        name = f"{self._prefix}g{len(self.lines)}"
-        self.lines.append(f"{name} = {text}")
-        return name
+
+def _without_sign(a: Val) -> tuple[str, Val]:
+    """A summand as (sign, value): a + (-b) is written a - b."""
+    return ("-", a.args[0]) if a.op == "lit" and a.payload == -1.0 else ("+", a)

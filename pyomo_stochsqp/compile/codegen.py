@@ -23,10 +23,16 @@ from .access import Inputs, Space
 from .assemble import Results
 from .block import Block
 from .blockcode import BlockWriter
+from .node import Coef
 from .pattern import Pattern, entries
 from .plan import ColumnAverage, Plan, ProductAverage
+from .statement import Statements, written
 
-Evaluate = Callable[[NDArray[np.float64], Any], NDArray[np.float64]]
+#: (x, batches) -> (out, 0.0 if all of out is finite)
+Evaluate = Callable[[NDArray[np.float64], Any], tuple[NDArray[np.float64], float]]
+
+#: shape of an array with one entry per derivative
+_FLAT = (False, True)
 
 FUNCTIONS: dict[str, Any] = {
     **{f"a_{name}": f for name, f in kernels.ARRAY_FUNCTIONS.items()},
@@ -34,11 +40,18 @@ FUNCTIONS: dict[str, Any] = {
     "ndarray": np.ndarray,
     "array": np.array,
     "einsum": np.einsum,
+    "dot": np.dot,
+    "multiply": np.multiply,
+    "add": np.add,
+    "subtract": np.subtract,
+    "divide": np.divide,
+    "negative": np.negative,
     "concatenate": np.concatenate,
     "add_at": np.add.at,
     "add_reduce": np.add.reduce,
     "reduceat": np.add.reduceat,
     "zeros": np.zeros,
+    "uniform": kernels.uniform,
     "sparse_rows": kernels.sparse_rows,
     "sparse_dot": kernels.sparse_dot,
     "dot_sparse": kernels.dot_sparse,
@@ -59,9 +72,9 @@ class Variant:
 
 def generate(plan: Plan, pattern: Pattern, space: Space, variant: Variant) -> tuple[str, Evaluate]:
     """(source, function) of a variant."""
-    source = _Function(plan, pattern, space, variant).source()
+    lines = _Function(plan, pattern, space, variant).lines()
     name = f"evaluate_{len(space.names)}"
-    text = f"def {name}(x, batches):\n" + "".join(f"    {line}\n" for line in source)
+    text = f"def {name}(x, batches):\n" + "".join(f"    {line}\n" for line in lines)
     exec(compile(text, f"<stochsqp {name}>", "exec"), space.names)
     return text, space.names[name]
 
@@ -72,10 +85,10 @@ class _Function:
         self.pattern = pattern
         self.variant = variant
         self.inputs = Inputs(plan, space, variant.weighted)
-        self.lines: list[str] = []
+        self.body = Statements("p")
         self.results = Results(pattern, self.inputs, -1 in variant.parts)
 
-    def source(self) -> list[str]:
+    def lines(self) -> list[str]:
         for part in self.plan.parts:
             if part.stream not in self.variant.parts:
                 continue
@@ -86,8 +99,17 @@ class _Function:
                 self._product(product, writers[0])
         if -1 in self.variant.parts:
             self._linear()
-        ending = self.results.lines()
-        return [*self.inputs.preamble(), *self.lines, *ending, "return out"]
+        opening, closing = self.results.lines(self.body)
+        statements = [*self.inputs.statements.items, *self.body.items]
+        middle, closing = written(statements, self.results.places, self.results.kept, closing)
+        # Zero times the results is zero unless one of them is infinite or NaN.
+        return [
+            *opening,
+            *self.inputs.preamble(),
+            *middle,
+            *closing,
+            "return out, out.dot(zero)",
+        ]
 
     def _wanted(self, targets: NDArray[Any]) -> bool:
         """Values are written for constraints, and for the objective only when asked."""
@@ -96,7 +118,7 @@ class _Function:
     # -- blocks -----------------------------------------------------------------------------------
 
     def _block(self, block: Block) -> BlockWriter:
-        writer = BlockWriter(block, len(self.lines), self.inputs, self.lines)
+        writer = BlockWriter(block, len(self.body.items), self.inputs, self.body)
         outputs = []
         for root in block.roots:
             if self._wanted(root.targets):
@@ -127,21 +149,18 @@ class _Function:
         for t in targets:
             place = self.pattern.derivatives(np.full_like(ell.indices, t), ell.indices)
             place = np.where(ell.used, place, self.pattern.spare)
-            rows, values = writer.ell_gradient(leaf, e)
+            rows = self.inputs.rows(writer.block.stream)
+            values = writer.ell_gradient(leaf, e)
             self.results.scatter(f"{self.inputs.array(place)}[{rows}]", values)
 
     # -- linear parts -----------------------------------------------------------------------------
 
-    def _temporary(self, text: str) -> str:
-        name = f"p{len(self.lines)}"
-        self.lines.append(f"{name} = {text}")
-        return name
-
     def _average(self, average: ColumnAverage) -> None:
         inputs = self.inputs
         v = inputs.mean_of_columns(average.field, average.columns)
-        if not all(k.__class__ is float and k == 1.0 for k in average.scales):
-            v = self._temporary(f"{v}*{inputs.constant(average.scales, scalar=False)}")
+        if not _plain(average.scales):
+            scales = inputs.constant(average.scales, scalar=False)
+            v = self.body.infix("*", v, scales, shape=_FLAT)
         self.results.add(v, self.pattern.derivatives(average.targets, average.indices), True)
         self._row_sums(v, average.targets, average.indices)
 
@@ -149,7 +168,7 @@ class _Function:
         """Adds sum_e v_e x_e over the entries of each function (entries sorted by function)."""
         skip = 0 if self.variant.objective else int(np.searchsorted(targets, 1))
         if skip:
-            v = f"{v}[{skip}:]"
+            v = self.body.set(f"{{0}}[{skip}:]", v)
             targets, indices = targets[skip:], indices[skip:]
         if targets.size == 0:
             return
@@ -158,48 +177,61 @@ class _Function:
         table = indices[: rows.size * width].reshape(rows.size, width)
         if width > 1 and table.size == indices.size and (table == table[0]).all():
             x = self.inputs.array_x(table[0])
-            text = f"{v}.reshape({rows.size}, {width}).dot({x})"
+            form = f"{{0}}.reshape({rows.size}, {width}).dot({{1}})"
+            total = self.body.set(form, v, x, shape=_FLAT)
         else:
-            text = f"{v}*{self.inputs.array_x(indices)}"
-            if rows.size < targets.size:
-                text = f"reduceat({text}, {self.inputs.array(starts)})"
-        self.results.add(self._temporary(text), self.pattern.values(rows), True)
+            total = self._weighted_rows(v, indices, starts)
+        self.results.add(total, self.pattern.values(rows), True)
+
+    def _weighted_rows(self, v: str, indices: Any, starts: Any) -> str:
+        """Sums of v * x over stretches of entries."""
+        total = self.body.infix("*", v, self.inputs.array_x(indices), shape=_FLAT)
+        if starts.size < indices.size:
+            form = f"reduceat({{0}}, {self.inputs.array(starts)})"
+            total = self.body.set(form, total, shape=_FLAT)
+        return total
 
     def _product(self, product: ProductAverage, writer: BlockWriter) -> None:
-        inputs, s = self.inputs, writer.block.stream
+        inputs, put, s = self.inputs, self.body.set, writer.block.stream
         writer.compute(product.factors)
         names = [writer.name(f) for f in product.factors]
-        weights = f"*{inputs.ones(s)}" if inputs.weighted else ""
-        sparse = self.plan.streams.fields[product.field].sparse
-        if len(names) == 1 or sparse:
-            rows = [self._row_product(product, f"({n}{weights})") for n in names]
-            v = rows[0] if len(rows) == 1 else f"array(({', '.join(rows)}))"
-        else:
-            columns = self._columns_of(product)
-            left = f"{columns}.T" if columns else f"array(({', '.join(names)}))"
-            left = f"({left}{weights})" if weights else left
-            v = f"{left}.dot({inputs.columns(product.field, product.columns)})"
-        if not inputs.weighted:
-            v = f"{v}*{inputs.inverse_size(s)}"
-        if not all(k.__class__ is float and k == 1.0 for k in product.scales):
-            v = f"{v}*{inputs.constant(product.scales, scalar=False)}"
-        v = self._temporary(v)
         count, width = len(names), product.indices.size
+        shape = _FLAT if count == 1 else (True, True)
+        columns = None if count == 1 else self._columns_of(product)
+        if inputs.weighted:
+            names = [put("{0}*{1}", n, inputs.weights(s)) for n in names]
+            columns = None
+        if self.plan.streams.fields[product.field].sparse:
+            rows = [self._sparse_product(product, n) for n in names]
+            listed = ", ".join(f"{{{i}}}" for i in range(count))
+            v = rows[0] if count == 1 else put(f"array(({listed}))", *rows, shape=shape)
+        else:
+            matrix = inputs.columns(product.field, product.columns)
+            left = names[0]
+            if columns is not None:
+                left = f"{columns}.T"
+            elif count > 1:
+                listed = ", ".join(f"{{{i}}}" for i in range(count))
+                left = put(f"array(({listed}))", *names)
+            v = put("{0}.dot({1})", left, matrix, shape=shape)
+        if not inputs.weighted:
+            v = self.body.infix("*", v, inputs.inverse_size(s), shape=shape)
+        if not _plain(product.scales):
+            v = self.body.infix("*", v, inputs.constant(product.scales, scalar=False), shape=shape)
         targets = np.repeat(product.targets, width)
         indices = np.tile(product.indices, count)
-        flat = v if count == 1 else f"{v}.ravel()"
+        flat = v if count == 1 else put("{0}.ravel()", v)
         self.results.add(flat, self.pattern.derivatives(targets, indices), True)
         if self._wanted(product.targets):
-            value = self._temporary(f"{v}.dot({inputs.array_x(product.indices)})")
+            value = put("{0}.dot({1})", v, inputs.array_x(product.indices))
             self.results.add(value, self.pattern.values(product.targets), count > 1)
 
-    def _row_product(self, product: ProductAverage, factor: str) -> str:
+    def _sparse_product(self, product: ProductAverage, factor: str) -> str:
         inputs = self.inputs
-        info = self.plan.streams.fields[product.field]
-        if not info.sparse:
-            return f"{factor}.dot({inputs.columns(product.field, product.columns)})"
-        text = f"dot_sparse({factor}, {inputs.sparse_field(product.field)}, {info.width})"
-        return f"{text}.take({inputs.array(product.columns)})"
+        width = self.plan.streams.fields[product.field].width
+        rows = inputs.sparse_field(product.field)
+        columns = inputs.array(product.columns)
+        return self.body.set(f"dot_sparse({{0}}, {rows}, {width}).take({columns})", factor)
 
     def _columns_of(self, product: ProductAverage) -> str | None:
         """All factors as one table, if they are columns of one field."""
@@ -220,13 +252,15 @@ class _Function:
         targets, indices = targets[skip:], indices[skip:]
         if targets.size > 16:
             k = self.inputs.constant(scales, scalar=False)
-            total = f"{k}*{self.inputs.array_x(indices)}"
             unique, starts = np.unique(targets, return_index=True)
-            if unique.size < targets.size:
-                total = f"reduceat({total}, {self.inputs.array(starts)})"
-            self.results.add(self._temporary(total), self.pattern.values(unique), True)
+            total = self._weighted_rows(k, indices, starts)
+            self.results.add(total, self.pattern.values(unique), True)
             return
         for t, j, coef in zip(targets.tolist(), indices.tolist(), scales, strict=True):
             k = self.inputs.constant([coef], scalar=True)
             text = f"{k}*{self.inputs.scalar_x(j)}"
             self.results.add(text, self.pattern.values(np.array([t])), False)
+
+
+def _plain(scales: list[Coef]) -> bool:
+    return all(k.__class__ is float and k == 1.0 for k in scales)

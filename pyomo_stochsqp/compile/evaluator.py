@@ -21,6 +21,7 @@ from .access import Space
 from .block import constants
 from .codegen import FUNCTIONS, Evaluate, Variant, generate
 from .diagnose import diagnose
+from .kernels import quietly
 from .pattern import Pattern
 from .plan import Plan
 
@@ -62,45 +63,44 @@ class Evaluator:
         self._space = Space(FUNCTIONS)
         self._parts = frozenset([-1, *range(len(self.plan.streams.streams))])
         self._variants: dict[Variant, tuple[str, Evaluate]] = {}
-        self._zeros = np.zeros(self.pattern.size)
-        self._ones = 0
+        self._space.names["zero"] = np.zeros(self.pattern.size)
+        self._g = slice(0, self.n)
+        self._c = slice(self.n, self.n + self.m)
+        self._J = slice(self.n + self.m, self.pattern.f)
         self._base()
         self._evaluate = self._function(Variant(self._parts))
 
     def evaluate(self, x: Floats, batches: Sequence[Batch], objective: bool = False) -> Estimate:
         """Estimates on a batch of every source; f only when the objective is asked for."""
         function = self._evaluate
-        largest, weighted = 0, False
         for batch in batches:
-            if batch.size > largest:
-                largest = batch.size
             if batch.weights is not None:
-                weighted = True
-        if largest > self._ones:
-            self._grow(largest)
-        if weighted:
-            batches = [_with_weights(b) for b in batches]
-        if weighted or objective:
-            function = self._function(Variant(self._parts, weighted, objective))
-        out = self._run(function, x, batches)
-        return self._estimate(out, x, batches, objective)
+                batches = [_with_weights(b) for b in batches]
+                function = self._function(Variant(self._parts, True, objective))
+                break
+        else:
+            if objective:
+                function = self._function(Variant(self._parts, False, True))
+        out, check = self._run(function, x, batches)
+        if objective or check != 0.0:
+            return self._estimate(out, x, batches, objective)
+        return Estimate(out[self._g], out[self._c], out[self._J])
 
     def evaluate_full(
         self, x: Floats, objective: bool = False, chunk_rows: int = CHUNK_ROWS
     ) -> Estimate:
         """The exact averages over all rows of all sources, a chunk of rows at a time."""
-        total = self._run(self._function(Variant(frozenset([-1]), False, objective)), x, ())
+        total, _ = self._run(self._function(Variant(frozenset([-1]), False, objective)), x, ())
         batches: list[Any] = [None] * len(self.program.sources)
         for s in range(len(self.program.sources)):
             mine = frozenset(
                 k for k, stream in enumerate(self.plan.streams.streams) if stream.source == s
             )
             for share, batch in self._chunks(s, chunk_rows):
-                self._grow(batch.size)
                 batches[s] = batch
                 variant = Variant(mine, batch.weights is not None, objective)
-                out = self._run(self._function(variant), x, batches)
-                if np.isfinite(out).all():
+                out, check = self._run(self._function(variant), x, batches)
+                if check == 0.0:
                     total += share * out
                 else:
                     return self._estimate(out, x, batches, objective)
@@ -127,11 +127,6 @@ class Evaluator:
             )
         return known[1]
 
-    def _grow(self, size: int) -> None:
-        if size > self._ones:
-            self._ones = 2 * size
-            self._space.names["ones"] = np.ones(self._ones)
-
     def _base(self) -> None:
         """Constants of ``out``: values of constant parts, derivatives of linear rows."""
         base = np.zeros(self.pattern.size)
@@ -146,28 +141,22 @@ class Evaluator:
         present = {p for p, k in zip(values.tolist(), self.plan.constants) if k != 0.0}
         self._space.set_base(base, present.union(places.tolist()))
 
-    def _run(self, function: Evaluate, x: Floats, batches: Sequence[Any]) -> Floats:
+    def _run(self, function: Evaluate, x: Floats, batches: Sequence[Any]) -> tuple[Floats, float]:
         try:
-            with np.errstate(all="ignore"):
-                return function(x, batches)
+            return quietly(function, x, batches)
         except (ValueError, OverflowError, ZeroDivisionError):
             # Scalar arithmetic raises where array arithmetic gives NaN or infinity.
-            return np.full(self.pattern.size, np.nan)
-
-    def _finite(self, out: Floats) -> bool:
-        """0 * out sums to zero unless something is infinite or NaN (one pass, no temporary)."""
-        with np.errstate(invalid="ignore"):
-            return bool(out.dot(self._zeros) == 0.0)
+            return np.full(self.pattern.size, np.nan), np.nan
 
     def _estimate(
         self, out: Floats, x: Floats, batches: Sequence[Any], objective: bool
     ) -> Estimate:
-        n, stop = self.n, self.n + self.m
         issue: EvaluationIssue | None = None
-        if not self._finite(out):
-            issue = diagnose(self.plan, x, batches, self.pattern.functions_at(~np.isfinite(out)))
+        bad = ~np.isfinite(out)
+        if bad.any():
+            issue = diagnose(self.plan, x, batches, self.pattern.functions_at(bad))
         f = float(out[self.pattern.f]) if objective else None
-        return Estimate(out[:n], out[n:stop], out[stop : self.pattern.f], f, issue)
+        return Estimate(out[self._g], out[self._c], out[self._J], f, issue)
 
     def _chunks(self, s: int, chunk_rows: int) -> Iterator[tuple[float, Batch]]:
         """(probability, batch) of consecutive rows of a finite source."""

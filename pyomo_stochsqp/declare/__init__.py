@@ -2,6 +2,7 @@
 
 from .expectation import E, ExpectationData
 from .extensive_form import ExtensiveForm
+from .latex import to_latex
 from .program import StochasticProgram
 from .randomparam import RandomParam
 from .source import RandomSource
@@ -15,4 +16,5 @@ __all__ = [
     "RandomSource",
     "StochasticProgram",
     "read_model",
+    "to_latex",
 ]

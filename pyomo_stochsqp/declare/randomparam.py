@@ -7,12 +7,9 @@ with ``fix_to`` (the mean-value problem, or a single scenario).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 from weakref import ref as weakref_ref
 
-import numpy as np
-from numpy.typing import NDArray
 from pyomo.common.modeling import NOTSET
 from pyomo.core.base import units_container
 from pyomo.core.base.component import ComponentData
@@ -21,7 +18,7 @@ from pyomo.core.expr.numvalue import NumericValue
 
 from ..errors import DataError, ModelError
 from .columns import Numbers, read_columns
-from .probabilities import probabilities
+from .fixing import fixed_numbers, mean_numbers
 from .source import Origin, RandomSource
 from .tables import Table
 
@@ -173,11 +170,11 @@ class RandomParam(IndexedComponent):
         self._source, self._origin, self._columns = read_columns(
             self, self._numbers, self._weights, self._wanted
         )
-        self._numbers = None
+        self._numbers = self._weights = None
 
     def mean(self) -> Any:
         """The expected values: a number, or a dict over the index."""
-        means = self._by_index(self._mean())
+        means = mean_numbers(self)
         return means if self.is_indexed() else means[None]
 
     def fix_to(self, values: Any = None, *, row: int | None = None) -> None:
@@ -186,35 +183,19 @@ class RandomParam(IndexedComponent):
         ``values`` is ``'mean'``, a number, a mapping over the index or a sequence in its order;
         ``row`` takes one scenario of the data. Expectations over fixed numbers are exact, and every
         other solver can read them.
+
+        >>> import pyomo.environ as pyo
+        >>> from pyomo_stochsqp import E, RandomParam
+        >>> m = pyo.ConcreteModel()
+        >>> m.w = RandomParam(data=[1.0, 3.0])
+        >>> pyo.value(E(m.w**2))
+        5.0
+        >>> m.w.fix_to("mean")
+        >>> pyo.value(E(m.w**2))
+        4.0
         """
-        if (values is None) == (row is None):
-            raise DataError(f"RandomParam '{self.name}': fix_to needs either values or row=.")
-        if row is not None:
-            self._fix(self._by_index(self._row(row)))
-        elif isinstance(values, str):
-            if values != "mean":
-                raise DataError(
-                    f"RandomParam '{self.name}': fix_to('{values}') is unknown; say 'mean' or give "
-                    "numbers."
-                )
-            self._fix(self._by_index(self._mean()))
-        elif isinstance(values, Mapping):
-            missing = [key for key in self._columns if key not in values]
-            if missing:
-                raise DataError(
-                    f"RandomParam '{self.name}': fix_to has no value for {missing[0]!r}; give one "
-                    "for every member."
-                )
-            self._fix({key: float(values[key]) for key in self._columns})
-        else:
-            numbers = np.asarray(values, dtype=float)
-            if numbers.ndim > 0 and numbers.shape != (len(self._columns),):
-                raise DataError(
-                    f"RandomParam '{self.name}': fix_to got shape {numbers.shape} for "
-                    f"{len(self._columns)} members."
-                )
-            spread = np.broadcast_to(numbers, (len(self._columns),)).tolist()
-            self._fix(dict(zip(self._columns, spread, strict=True)))
+        self._fixed = fixed_numbers(self, values, row)
+        self._changes += 1
 
     def unfix(self) -> None:
         """Make the numbers random again."""
@@ -227,35 +208,12 @@ class RandomParam(IndexedComponent):
         self._origin = origin
         self._changes += 1
 
-    def _fix(self, numbers: dict[Any, float]) -> None:
-        self._fixed = numbers
-        self._changes += 1
-
-    def _by_index(self, row: NDArray[np.float64]) -> dict[Any, float]:
-        return {key: float(row[j]) for key, j in self._columns.items()}
-
-    def _mean(self) -> NDArray[np.float64]:
-        origin = self.origin
-        if isinstance(origin, Table):
-            title = f"RandomParam '{self.name}'"
-            return origin.mean(probabilities(self.source.weights, range(origin.size), title))
-        return origin.mean()
-
-    def _row(self, row: int) -> NDArray[np.float64]:
-        if not isinstance(self.origin, Table) or not 0 <= row < self.origin.size:
-            raise DataError(
-                f"RandomParam '{self.name}': there is no row {row}. fix_to(row=...) takes one of "
-                "the rows of finite data."
-            )
-        return self.origin.rows([row])[0]
-
     def _pprint(self) -> Any:
-        origin = self.origin
         return (
             [
                 ("Size", len(self)),
                 ("Index", self._index_set if self.is_indexed() else None),
-                ("Scenarios", origin.size if isinstance(origin, Table) else "drawn"),
+                ("Scenarios", self._origin.size if isinstance(self._origin, Table) else "drawn"),
             ],
             self.items,
             ("Column", "Fixed to"),

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from math import isfinite
 from typing import Any
 
+from pyomo.common.collections import ComponentMap
 from pyomo.contrib.solver.common.results import (
     TerminationCondition,
     legacy_solution_status_map,
@@ -80,7 +81,9 @@ def solution_of(results: StochSQPResults, suffixes: Collection[str]) -> tuple[So
     symbols.default_labeler = NumericLabeler("x")
     solution.status = legacy_solution_status_map(results)
     solution.message = results.extra_info.message
-    rc = loader.get_reduced_costs() if "rc" in suffixes and loader.has_duals else {}
+    rc = ComponentMap()
+    if "rc" in suffixes and loader.has_duals:
+        rc.update(loader.get_reduced_costs())
     for var, number in loader.get_vars().items():
         entry = {"Value": number}
         if var in rc:

@@ -22,7 +22,7 @@ from ..sample import Sampler
 from ..sqp import Assembly, Choices, Parameters, State, assemble, unscaled
 from .scaling import user_scaling
 
-#: defaults of tol_feas and tol_opt, relative to the size of the gradient and of the row's bound
+#: defaults of tol_feas and tol_opt, which are relative (see report/certificate.py)
 SAMPLED_TOLERANCE = 1e-3
 EXACT_TOLERANCE = 1e-6
 
@@ -80,7 +80,7 @@ def prepare(
         program,
         oracle,
         assembly,
-        Certifier(oracle, assembly.subproblem.multipliers),
+        Certifier(oracle, assembly.subproblem.multipliers, assembly.scaling.units()),
         _budget(options, sizes, time_limit),
         _tolerances(options, oracle),
         seed,

@@ -108,10 +108,10 @@ def solution_status(outcome: Outcome, tolerances: Tolerances) -> SolutionStatus:
         return SolutionStatus.unknown
     if outcome.stop is Stop.CONVERGED or tolerances.met(best):
         return SolutionStatus.optimal
-    allowed = tolerances.feasibility * best.infeasibility_scale
-    if best.infeasibility_bound <= allowed:
+    if best.relative_infeasibility <= tolerances.feasibility:
         return SolutionStatus.feasible
-    if 2.0 * best.infeasibility - best.infeasibility_bound > allowed:
+    lower = 2.0 * best.infeasibility / best.infeasibility_bound - 1.0
+    if lower * best.relative_infeasibility > tolerances.feasibility:
         return SolutionStatus.infeasible
     return SolutionStatus.unknown
 

@@ -79,7 +79,7 @@ class AugmentedBackend:
         self._delta = delta.copy() if isinstance(delta, np.ndarray) else float(delta)
         kkt = self._factoriser.kkt
         kkt.update(self._hessian.values, values, self._delta + REGULARISATION * scale)
-        if not math.isfinite(float(np.sum(kkt.matrix.data))):
+        if not np.isfinite(kkt.matrix.data).all() or np.any(self._delta < 0.0):
             check_finite(values, self._delta)
             raise KKTFailure("the Hessian holds non-finite values off its diagonal")
         self._factoriser.factorise()

@@ -5,11 +5,14 @@ r"""CHOLMOD (scikit-sparse): LDL' of the KKT matrix, or Cholesky of the sparse S
 
 The second form wins when eliminating the variables first does not fill the matrix, and loses
 without limit when it does: one variable present in every row makes J H^-1 J' dense. It is taken
-when nnz(L_S) <= 0.7 nnz(L_K). Two lower bounds on nnz(L_S) reject it before anything is computed:
-a column of J with k entries is a clique of k rows, and L_S holds at least the lower triangle of S.
+when nnz(L_S) <= 0.7 nnz(L_K), or nnz(L_S) <= nnz(L_K) with so much fill that CHOLMOD works on
+supernodes, which LDL' cannot. Two lower bounds on nnz(L_S) reject it before S is analysed: a column
+of J with k entries is a clique of k rows, and L_S holds at least the lower triangle of S.
 """
 
 from __future__ import annotations
+
+from functools import lru_cache
 
 import numpy as np
 from scipy.sparse import csc_array, csr_array
@@ -21,8 +24,10 @@ from .pattern import KKTPattern
 from .protocol import KKTBackend, Vector
 from .schur import SchurBackend, SchurRoot
 
-#: Fill of L_S, relative to that of L_K, up to which the Schur complement is the faster form.
+#: Fill of L_S, relative to that of L_K, up to which the Schur complement is the faster form ...
 SCHUR_FILL = 0.7
+#: ... and the fill from which supernodes make it the faster form even at equal fill.
+SUPERNODAL_FILL = 3e5
 
 
 class CholmodFactoriser:
@@ -84,12 +89,19 @@ def schur_fill_bound(pattern: KKTPattern, give_up: float) -> float:
     return max(clique, lower_triangle)
 
 
+@lru_cache(maxsize=1)
+def schur_is_better(pattern: KKTPattern) -> bool:
+    """The rule above. Remembered, since the choice of a back end and its construction both ask."""
+    if not pattern.hessian_is_diagonal or pattern.m == 0:
+        return False
+    whole = CholmodFactoriser(pattern).fill
+    if schur_fill_bound(pattern, whole) > whole:
+        return False
+    schur = CholmodSchur(pattern).fill
+    return schur <= (SCHUR_FILL if schur < SUPERNODAL_FILL else 1.0) * whole
+
+
 def build(pattern: KKTPattern, reason: str) -> KKTBackend:
-    whole = CholmodFactoriser(pattern)
-    if pattern.hessian_is_diagonal and pattern.m > 0:
-        allowed = SCHUR_FILL * whole.fill
-        if schur_fill_bound(pattern, allowed) <= allowed:
-            schur = CholmodSchur(pattern)
-            if schur.fill <= allowed:
-                return SchurBackend(pattern, "cholmod", schur, reason)
-    return AugmentedBackend(pattern, "cholmod", whole, reason)
+    if schur_is_better(pattern):
+        return SchurBackend(pattern, "cholmod", CholmodSchur(pattern), reason)
+    return AugmentedBackend(pattern, "cholmod", CholmodFactoriser(pattern), reason)

@@ -88,8 +88,12 @@ class DenseBackend:
             return
         if isinstance(delta, np.ndarray):
             self._delta, self._has_delta = delta.copy(), True
+            smallest = np.minimum.reduce(delta)
         else:
             self._delta, self._has_delta = delta, delta != 0.0
+            smallest = delta
+        if not smallest >= 0.0:
+            check_finite(jacobian_values, delta)
         schur = self._form_schur()
         _, info = dpotrf(schur, 0, 0, 1)
         # a NaN in any row reaches the last pivot; LAPACK need not report it

@@ -101,7 +101,7 @@ class SchurBackend:
         self._delta = delta.copy() if isinstance(delta, np.ndarray) else float(delta)
         self._epsilon = REGULARISATION * scale
         diagonal = self._delta + self._epsilon
-        if not math.isfinite(float(np.sum(diagonal))):
+        if not np.isfinite(diagonal).all() or np.any(self._delta < 0.0):
             check_finite(jacobian_values, delta)
         self._factoriser.root.update(w, diagonal)
         self._factoriser.factorise()

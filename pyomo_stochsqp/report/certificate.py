@@ -12,6 +12,10 @@ mean and standard error of each component over the replicates, the upper bounds 
 
 t the Student quantile with R - 1 degrees of freedom at joint level 95 % (Bonferroni over the
 components).
+
+Tolerances are relative. An infeasibility counts in units of the row's gradient times max(1, |x|_inf),
+which makes it the relative distance to the row's surface; a stationarity error in units of the
+objective's gradient, both as measured near the starting point.
 """
 
 from __future__ import annotations
@@ -22,10 +26,19 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from ..oracle import VALIDATION_STREAM, Estimate, Jacobian, Oracle, Problem, Vector
+from ..oracle import VALIDATION_STREAM, Estimate, Jacobian, Oracle, Vector
 
 REPLICATES = 16
 LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Units:
+    """The size of the rows' and the objective's gradients: what makes errors comparable."""
+
+    rows: Vector
+    objective: float
+
 
 Multipliers = Callable[[Vector, Estimate], tuple[Vector, Vector]]
 
@@ -40,9 +53,9 @@ class Certificate:
     stationarity: float
     infeasibility_bound: float
     stationarity_bound: float
-    #: what the tolerances are relative to: max(1, |row bound|) and max(1, |grad f|_inf)
-    infeasibility_scale: float
-    stationarity_scale: float
+    #: the bounds in units of the problem, which the tolerances speak of
+    relative_infeasibility: float
+    relative_stationarity: float
     #: grad f + J'y, the reduced costs of a minimisation
     reduced_costs: Vector
     objective: float
@@ -66,9 +79,10 @@ class Certificate:
 class Certifier:
     """Makes certificates of points for one problem."""
 
-    def __init__(self, oracle: Oracle, multipliers: Multipliers):
+    def __init__(self, oracle: Oracle, multipliers: Multipliers, units: Units | None = None):
         self._oracle = oracle
         self._multipliers = multipliers
+        self._units = units or Units(np.ones(oracle.problem.m), 1.0)
         self._jacobian = Jacobian(oracle.problem)
 
     @property
@@ -119,15 +133,17 @@ class Certifier:
             spread_r = _standard_error([e.g + self._jacobian.transposed(e.J, y) for e in estimates])
             c_error = spread_c * _quantile(problem.m)
             residual_error = spread_r * _quantile(problem.n)
+        stationarity_bound = float((np.abs(residual) + residual_error).max(initial=0.0))
+        rows_unit = self._units.rows * max(1.0, float(np.abs(x).max(initial=0.0)))
         return Certificate(
             x=x,
             y=y,
             infeasibility=float(violation.max(initial=0.0)),
             stationarity=float(np.abs(residual).max(initial=0.0)),
             infeasibility_bound=float((violation + c_error).max(initial=0.0)),
-            stationarity_bound=float((np.abs(residual) + residual_error).max(initial=0.0)),
-            infeasibility_scale=_scale(_row_bounds(problem)[worst]) if problem.m else 1.0,
-            stationarity_scale=_scale(mean.g),
+            stationarity_bound=stationarity_bound,
+            relative_infeasibility=float(((violation + c_error) / rows_unit).max(initial=0.0)),
+            relative_stationarity=stationarity_bound / self._units.objective,
             reduced_costs=mean.g + self._jacobian.transposed(mean.J, y),
             objective=f,
             objective_error=f_error,
@@ -135,16 +151,6 @@ class Certifier:
             rows=rows,
             exact=len(estimates) == 1,
         )
-
-
-def _scale(values: Vector) -> float:
-    return max(1.0, float(np.abs(values).max(initial=0.0)))
-
-
-def _row_bounds(problem: Problem) -> Vector:
-    """The bounds of every row, infinite ones as zero."""
-    both = np.stack([problem.row_lower, problem.row_upper], axis=1)
-    return np.where(np.isfinite(both), both, 0.0)
 
 
 def _standard_error(values: list[Vector]) -> Vector:

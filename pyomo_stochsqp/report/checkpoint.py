@@ -63,7 +63,8 @@ class Checkpoint:
                     f"'{self.path}' cannot be continued: {what} was {there!r} then and is "
                     f"{here!r} now. Restore it, or start anew without resume=."
                 )
-        probe = probe_of(oracle, self.arrays["state.x"])
+        x = self.arrays["state.x"]
+        probe = probe_of(oracle, x) if x.size == oracle.problem.n else np.empty(0)
         if probe.shape != self.probe.shape or not np.allclose(
             probe, self.probe, PROBE_TOLERANCE, PROBE_TOLERANCE, equal_nan=True
         ):
@@ -127,7 +128,7 @@ def load(path: str) -> Checkpoint:
         labels = {k[6:]: str(arrays.pop(k)) for k in list(arrays) if k.startswith("label.")}
     except FileNotFoundError:
         raise CheckpointError(f"resume='{path}': there is no such file.") from None
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile, AttributeError) as error:
+    except (OSError, EOFError, ValueError, KeyError, AttributeError, zipfile.BadZipFile) as error:
         raise CheckpointError(f"resume='{path}' is not a checkpoint ({error}).") from None
     return Checkpoint(path, labels, note, start, probe, arrays)
 

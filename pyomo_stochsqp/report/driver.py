@@ -65,8 +65,8 @@ class Tolerances:
     def excess(self, certificate: Certificate) -> float:
         """The larger upper bound in units of its tolerance: the best point has the smallest."""
         return max(
-            certificate.infeasibility_bound / (self.feasibility * certificate.infeasibility_scale),
-            certificate.stationarity_bound / (self.optimality * certificate.stationarity_scale),
+            certificate.relative_infeasibility / self.feasibility,
+            certificate.relative_stationarity / self.optimality,
         )
 
     def met(self, certificate: Certificate) -> bool:

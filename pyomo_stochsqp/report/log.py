@@ -104,11 +104,11 @@ class RunLog:
             kind = "exact" if best.exact else "95 % bound"
             lines += [
                 "",
-                f"                     error   {kind:>10}    tolerance",
+                f"                     error   {kind:>10}     relative   tolerance",
                 f"Infeasibility    {best.infeasibility:9.2e}    {best.infeasibility_bound:9.2e}"
-                f"    {tolerances.feasibility * best.infeasibility_scale:9.2e}",
+                f"    {best.relative_infeasibility:9.2e}   {tolerances.feasibility:9.2e}",
                 f"Stationarity     {best.stationarity:9.2e}    {best.stationarity_bound:9.2e}"
-                f"    {tolerances.optimality * best.stationarity_scale:9.2e}",
+                f"    {best.relative_stationarity:9.2e}   {tolerances.optimality:9.2e}",
                 f"Objective        {sign * best.objective:.8g}"
                 + ("" if best.exact else f" +- {best.objective_error:.1e} (standard error)"),
             ]

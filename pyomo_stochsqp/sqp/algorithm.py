@@ -22,12 +22,13 @@ from math import inf, sqrt
 import numpy as np
 
 from ..oracle import ITERATION_STREAM, PROBE_STREAM, Estimate, Jacobian, Oracle, Sample, Vector
+from ..report.certificate import Units
 from . import lipschitz, merit, stepsize
 from .batches import Batches, BatchState
 from .curvature import Curvature, CurvatureState, lagrangian_change, quadratic_form
 from .lipschitz import Constants
 from .parameters import Parameters, curvature_floor
-from .scaling import Units, user_violation
+from .scaling import user_violation
 from .state import State
 from .subproblem import Direction, Subproblem
 

@@ -61,7 +61,7 @@ class Assembly:
 def assemble(oracle: Oracle, choices: Choices) -> Assembly:
     """Build the two phases for an oracle."""
     factors = choices.scaling or scaling.automatic(oracle, choices.batch)
-    scaled = ScaledOracle(oracle, factors)
+    scaled = oracle if factors.units() is None else ScaledOracle(oracle, factors)
     problem = scaled.problem
     beta = choices.beta
     if beta == "auto":

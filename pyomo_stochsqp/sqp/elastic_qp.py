@@ -71,7 +71,7 @@ class ElasticQP:
         self._unbounded = bool(
             np.isneginf(problem.x_lower).all() and np.isposinf(problem.x_upper).all()
         )
-        self._newton = DualNewton(backend, self._equality, problem.n)
+        self._newton = DualNewton(backend, problem.n, problem.row_lower, problem.row_upper)
         self._active_set = ActiveSet(backend, self._equality)
 
     def solve(
@@ -90,9 +90,12 @@ class ElasticQP:
         b = a if self._try_equality else self._row_upper - c
         qp = QP(g, quadratic_term(H, self._n, self._pattern), J, a, b, lower, upper, rho,
                 self._jacobian)  # fmt: skip
+        if self._m == 0 and isinstance(qp.hessian, Diagonal):
+            d = qp.in_box(-g / qp.hessian.diagonal)
+            return QPSolution(qp, d, c, 0.0, "clip", 0)
         try:
             return (
-                (self._try_equality and self._equality_step(qp, H, warm))
+                (self._equality_step(qp, H) if self._hopes_for_equality(warm) else None)
                 or self._corrected(qp, warm)
                 or self._interior(qp)
             )
@@ -101,13 +104,12 @@ class ElasticQP:
             left = float(np.abs(qp.distances(qp.times(nothing))).sum())
             return QPSolution(qp, nothing, np.zeros(self._m), left, "none", 0, "failed")
 
-    def _equality_step(self, qp: QP, H: Any, warm: QPSolution | None) -> QPSolution | None:
+    def _hopes_for_equality(self, warm: QPSolution | None) -> bool:
+        """Only equalities, and the last solution was not stopped by a bound or a limit."""
+        return self._try_equality and (warm is None or warm.unhindered)
+
+    def _equality_step(self, qp: QP, H: Any) -> QPSolution | None:
         """The KKT step with every row active and no bound, if that is the solution."""
-        if self._m == 0 and isinstance(qp.hessian, Diagonal):
-            d = qp.in_box(-qp.g / qp.hessian.diagonal)
-            return QPSolution(qp, d, np.zeros(0), 0.0, "equality", 0)
-        if warm is not None and warm.method != "equality":
-            return None
         self._backend.factorise(H, qp.J)
         solution = self._backend.solve(-qp.g, qp.a)
         d, y = solution.d, solution.y
@@ -120,7 +122,7 @@ class ElasticQP:
         # the 2-norm is a cheap bound of the largest entry
         if float(y @ y) > qp.rho * qp.rho and float(np.abs(y).max(initial=0.0)) > qp.rho:
             return None
-        return QPSolution(qp, d, y, 0.0, "equality", 1)
+        return QPSolution(qp, d, y, 0.0, "equality", 1, unhindered=True)
 
     def _corrected(self, qp: QP, warm: QPSolution | None) -> QPSolution | None:
         """From the last solution's multipliers or active set."""
@@ -182,20 +184,21 @@ class ElasticQP:
         if found is None:
             return None
         point, steps = found
-        left = float(np.abs(qp.distances(point.w)).sum())
+        # a row is left violated only where its multiplier is at its limit
+        left = float(np.abs(qp.distances(point.w)).sum()) if point.at_limit else 0.0
         method = "interior" if before else "newton"
-        return QPSolution(qp, point.d, point.y, left, method, before + steps)
+        unhindered = self._try_equality and bool((point.t == point.d).all()) and not left
+        return QPSolution(qp, point.d, point.y, left, method, before + steps, unhindered=unhindered)
 
-    def _from_active_set(
-        self, qp: QP, found: ActivePoint | None, before: int
-    ) -> QPSolution | None:
+    def _from_active_set(self, qp: QP, found: ActivePoint | None, before: int) -> QPSolution | None:
         if found is None:
             return None
         d, y, w, bounds, rows, corrections = found
         left = float(np.abs(qp.distances(w)).sum())
         method = "interior" if before else "active_set"
         steps = before + corrections + 1
-        return QPSolution(qp, d, y, left, method, steps, "solved", bounds, rows)
+        unhindered = self._try_equality and not bounds.any() and not left
+        return QPSolution(qp, d, y, left, method, steps, "solved", bounds, rows, unhindered)
 
 
 def snapped(qp: QP, y: Vector, rows: Vector) -> Vector:

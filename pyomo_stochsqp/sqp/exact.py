@@ -21,13 +21,14 @@ from typing import Any
 import numpy as np
 
 from ..oracle import Estimate, Jacobian, Oracle, Sample, Vector
+from ..report.certificate import Units
 from ..report.termination import Stop
 from . import merit
 from .batches import BatchState
 from .curvature import Curvature, lagrangian_change
 from .lipschitz import Constants
 from .parameters import Parameters
-from .scaling import Units, user_violation
+from .scaling import user_violation
 from .state import State
 from .subproblem import Direction, Subproblem
 

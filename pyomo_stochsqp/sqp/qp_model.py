@@ -107,7 +107,18 @@ class QP:
 class QPSolution:
     """A solution with its multipliers, and how it was found. Serves as warm start for the next."""
 
-    __slots__ = ("bounds", "d", "iterations", "left", "method", "qp", "rows", "status", "y")
+    __slots__ = (
+        "bounds",
+        "d",
+        "iterations",
+        "left",
+        "method",
+        "qp",
+        "rows",
+        "status",
+        "unhindered",
+        "y",
+    )
 
     def __init__(
         self,
@@ -120,6 +131,7 @@ class QPSolution:
         status: Status = "solved",
         bounds: Vector | None = None,
         rows: Vector | None = None,
+        unhindered: bool = False,
     ):
         self.qp = qp
         self.d = d
@@ -132,6 +144,8 @@ class QPSolution:
         #: which bounds and rows are active (see qp_active_set.py), where the method knows
         self.bounds = bounds
         self.rows = rows
+        #: no bound is active and no multiplier at its limit, as far as the method knows
+        self.unhindered = unhindered
 
     @property
     def z(self) -> Vector:

@@ -22,15 +22,18 @@ gives up: from a distance, or with more active rows than free variables, it is n
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.blas import ddot, dnrm2
 
 from ..kkt import KKTBackend
 from ..oracle import Vector
 from .qp_model import QP, REMOVED
 
-#: |r| relative to the size of the rows' values that counts as zero
+#: |r| relative to the rows' values that counts as zero, and relative to what rounding makes of them
 SOLVED = 1e-11
-#: the same where rounding allows no further progress
-ROUNDING = 1e-9
+ROUNDING = 1e-14
+#: where no step makes progress any more, an error larger by this factor is put down to rounding
+TOLERATED = 100.0
 ARMIJO = 1e-4
 #: a step that cuts |r| by ten is a good one, even if rounding hides the rise of theta
 CLEAR_CUT = 0.1
@@ -38,36 +41,45 @@ TRIALS = 5
 SHORTENING = 0.25
 #: turns the sign of y_j into the bound b_j or a_j by clipping w_j + STRESS y_j
 STRESS = 1e40
+#: diagonal entries by whether a row moves
+DELTA = np.array([REMOVED, 0.0])
 
 
 class DualPoint:
     """y with d(y), the gradient r of theta, and theta itself."""
 
-    __slots__ = ("d", "error", "pull", "r", "reach", "t", "theta", "v", "w", "y")
+    __slots__ = ("at_limit", "d", "error", "r", "reach", "t", "theta", "v", "w", "y")
 
     def __init__(self, qp: QP, minus_inverse: float | Vector, y: Vector):
         self.y = y
-        self.pull = pull = qp.pull(y)
+        pull = qp.pull(y)
         self.t = t = pull * minus_inverse
-        self.d = d = np.minimum(np.maximum(t, qp.lower), qp.upper)
+        self.d = d = t.clip(qp.lower, qp.upper)
         self.w = w = qp.times(d)
         self.reach = reach = w + STRESS * y
-        self.v = v = np.minimum(np.maximum(reach, qp.a), qp.b)
+        self.v = v = reach.clip(qp.a, qp.b)
         self.r = r = w - v
         limit = qp.rho
-        if float(y @ y) >= limit * limit:
+        #: whether some |y_j| may be at its limit; the 2-norm is the cheaper test
+        self.at_limit = bool(dnrm2(y) >= limit)
+        if self.at_limit:
             r[((y >= limit) & (r > 0.0)) | ((y <= -limit) & (r < 0.0))] = 0.0
-        self.theta = float(pull @ d) + 0.5 * float(d @ (qp.hessian.diagonal * d)) - float(v @ y)
-        self.error = float(r @ r) ** 0.5
+        self.theta = ddot(pull, d) + 0.5 * ddot(d, qp.hessian.times(d)) - ddot(v, y)
+        self.error = dnrm2(r)
 
 
 class DualNewton:
-    """The method for one problem shape; ``equality`` marks rows with a = b."""
+    """The method for the rows of one problem."""
 
-    def __init__(self, backend: KKTBackend, equality: Vector, n: int):
+    def __init__(self, backend: KKTBackend, n: int, row_lower: Vector, row_upper: Vector):
         self._backend = backend
-        self._equality = equality if equality.any() else None
         self._zeros = np.zeros(n)
+        self._equality = row_lower == row_upper
+        below, above = row_lower > -np.inf, row_upper < np.inf
+        #: pieces of rows with one bound never change: [0, 1], [-1, 0] or [-1, 1] times rho
+        self._low, self._high = -below.astype(float), above.astype(float)
+        ranged = below & above & ~self._equality
+        self._ranged = ranged if ranged.any() else None
 
     def solve(self, qp: QP, y: Vector, max_steps: int) -> tuple[DualPoint, int] | None:
         """(solution, steps) from the start y, or None."""
@@ -75,45 +87,50 @@ class DualNewton:
         here = DualPoint(qp, minus_inverse, y)
         if here.error == 0.0:
             return here, 0
-        scale = qp.unconstrained_scale()
+        tolerance = SOLVED * (dnrm2(here.w) + dnrm2(here.v))
+        tolerance += ROUNDING * dnrm2(qp.J) * dnrm2(qp.g * minus_inverse)
         for step in range(max_steps + 1):
-            if here.error <= SOLVED * scale:
+            if here.error <= tolerance:
                 return here, step
             there = None if step == max_steps else self._step(qp, minus_inverse, here)
             if there is None:
-                return (here, step) if here.error <= ROUNDING * scale else None
+                return (here, step) if here.error <= TOLERATED * tolerance else None
             here = there
         return None
 
     def _step(self, qp: QP, minus_inverse: float | Vector, here: DualPoint) -> DualPoint | None:
         """A point with a larger theta, or None."""
-        y, r, rho = here.y, here.r, qp.rho
-        up, down = here.reach > here.v, here.reach < here.v
-        if self._equality is not None:
-            up |= self._equality
-            down |= self._equality
-        low, high = down * -rho, up * rho
-        moving = up | down
-        if float(y @ y) >= rho * rho:
-            stuck = (np.abs(y) >= rho) & (r == 0.0)
-            moving &= ~stuck
-            low[stuck] = high[stuck] = y[stuck]
+        y, r = here.y, here.r
+        moving = here.reach != here.v
+        moving |= self._equality
+        low, high = qp.rho * self._low, qp.rho * self._high
+        if self._ranged is not None:
+            self._choose_sides(here, low, high)
+        if here.at_limit:
+            moving &= (np.abs(y) < qp.rho) | (r != 0.0)
         h = np.where(here.t == here.d, qp.hessian.diagonal, REMOVED)
-        self._backend.factorise(h, qp.J, np.where(moving, 0.0, REMOVED))
+        self._backend.factorise(h, qp.J, DELTA.take(moving))
         dy = self._backend.solve(self._zeros, -r).y
+        dy *= moving
 
+        y_new = (y + dy).clip(low, high)
         alpha = 1.0
         for trial in range(TRIALS):
-            y_new = np.minimum(np.maximum(y + alpha * dy, low), high)
             there = DualPoint(qp, minus_inverse, y_new)
-            rise = ARMIJO * float(r @ (y_new - y)) - 1e-14 * abs(here.theta)
-            if there.theta >= here.theta + rise or there.error <= CLEAR_CUT * here.error:
+            if there.error <= CLEAR_CUT * here.error:
                 return there
-            if trial == 0:
-                alpha = min(SHORTENING, exact_step(qp, here, np.where(moving, dy, 0.0)))
-            else:
-                alpha *= SHORTENING
+            rise = ARMIJO * ddot(r, y_new - y) - 1e-14 * abs(here.theta)
+            if there.theta >= here.theta + rise:
+                return there
+            alpha = SHORTENING * alpha if trial else min(SHORTENING, exact_step(qp, here, dy))
+            y_new = (y + alpha * dy).clip(low, high)
         return None
+
+    def _choose_sides(self, here: DualPoint, low: Vector, high: Vector) -> None:
+        """A row with two bounds moves on the side of the bound it is at."""
+        up: NDArray[np.bool_] = here.reach > here.v
+        low[self._ranged & up] = 0.0
+        high[self._ranged & ~up] = 0.0
 
 
 def exact_step(qp: QP, here: DualPoint, dy: Vector) -> float:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..oracle import SETUP_STREAM, Estimate, Oracle, Problem, Sample, SourceInfo, Vector
+from ..report.certificate import Units
 from .subproblem import Direction
 
 SMALLEST, LARGEST = 1e-8, 1e8
@@ -33,14 +34,6 @@ class Scaling:
         if self.objective == 1.0 and np.all(self.rows == 1.0):
             return None
         return Units(1.0 / self.rows, 1.0 / self.objective)
-
-
-@dataclass(frozen=True)
-class Units:
-    """A scaled row and the scaled objective, in units of the user's."""
-
-    rows: Vector
-    objective: float
 
 
 def user_violation(

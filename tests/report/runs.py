@@ -12,9 +12,9 @@ TOLERANCES = Tolerances(1e-9, 1e-9)
 class Runner:
     """A method on an oracle, ready to run as often as wanted."""
 
-    def __init__(self, oracle=None, **choices):
+    def __init__(self, oracle=None, growth="constant"):
         self.oracle = oracle or tilting()
-        assembly = assemble(self.oracle, Choices(batch=(32,), **choices))
+        assembly = assemble(self.oracle, Choices(batch=(32,) * len(self.oracle.sources), growth=growth))
         self.method = assembly.method
         self.certifier = Certifier(self.oracle, assembly.subproblem.multipliers)
 

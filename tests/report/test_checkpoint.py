@@ -11,10 +11,11 @@ from tests.report.runs import Runner
 from tests.sqp.oracles import noisy_sphere, tilting
 
 LABELS = {"the version": "1"}
+SAMPLES = 100_000  # batches that grow would not end otherwise
 
 
 def saved(path, runner, iterations):
-    outcome = runner.run(iterations)
+    outcome = runner.run(iterations, max_samples=SAMPLES)
     save(str(path), outcome.progress, LABELS, "note", runner.oracle)
     return outcome
 
@@ -22,23 +23,24 @@ def saved(path, runner, iterations):
 def resumed(path, runner, iterations):
     checkpoint = load(str(path))
     checkpoint.check(LABELS, runner.oracle)
-    return runner.run(iterations, progress=checkpoint.restore(runner.beginning()))
+    progress = checkpoint.restore(runner.beginning())
+    return runner.run(iterations, progress=progress, max_samples=SAMPLES)
 
 
 @pytest.mark.parametrize("oracle", [tilting, noisy_sphere])
 @pytest.mark.parametrize("growth", ["adaptive", "constant", "geometric"])
 def test_a_resumed_run_is_the_run_that_never_stopped(tmp_path, oracle, growth):
-    whole = Runner(oracle(), growth=growth).run(300)
+    whole = Runner(oracle(), growth).run(300, max_samples=SAMPLES)
     for stops in ([120], [50], [1, 2, 99, 100, 101, 250]):
         for k in stops:
-            runner = Runner(oracle(), growth=growth)
+            runner = Runner(oracle(), growth)
             outcome = (
                 saved(tmp_path / "run.npz", runner, k)
                 if k == stops[0]
                 else resumed(tmp_path / "run.npz", runner, k)
             )
             save(str(tmp_path / "run.npz"), outcome.progress, LABELS, "note", runner.oracle)
-        outcome = resumed(tmp_path / "run.npz", Runner(oracle(), growth=growth), 300)
+        outcome = resumed(tmp_path / "run.npz", Runner(oracle(), growth), 300)
         assert packed_equal(packed("s", outcome.state), packed("s", whole.state))
         np.testing.assert_array_equal(outcome.history.table, whole.history.table)
         np.testing.assert_array_equal(outcome.certificates.table, whole.certificates.table)
@@ -67,7 +69,7 @@ def test_another_version_is_refused(tmp_path):
 @pytest.mark.parametrize("other", [tilting(seed=2), noisy_sphere()])
 def test_another_model_or_seed_is_refused(tmp_path, other):
     saved(tmp_path / "run.npz", Runner(tilting(seed=1)), 10)
-    with pytest.raises((CheckpointError, IndexError, ValueError), match=r"cannot be continued|"):
+    with pytest.raises(CheckpointError, match="the data or the seed has changed"):
         load(str(tmp_path / "run.npz")).check(LABELS, other)
 
 
@@ -114,11 +116,10 @@ def test_without_an_interval_the_keeper_stays_cheap():
 
     def write(progress):
         nonlocal spent
-        began = time.perf_counter()
         time.sleep(0.002)
-        spent += time.perf_counter() - began
+        spent += 0.002
 
     began = time.perf_counter()
     Runner().run(10**9, [Keeper(write, every=None)], time_limit=1.0)
-    # two writes are always allowed: the first one measures
-    assert spent <= 0.02 * (time.perf_counter() - began) + 0.005
+    # the first write, which measures how long one takes, comes on top
+    assert spent <= 0.01 * (time.perf_counter() - began) + 0.004

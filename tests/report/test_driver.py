@@ -1,11 +1,12 @@
 """The driver: budgets, observers, convergence, the best point."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from pyomo_stochsqp.report import Stop, Tolerances, run
+from pyomo_stochsqp.report import Budget, Stop, Tolerances, run
 from tests.report.runs import Runner
-from tests.sqp.oracles import ExactOracle
 
 
 def test_each_budget_has_its_own_end():
@@ -38,12 +39,9 @@ def test_observers_see_every_iteration_and_can_stop():
 
 def test_the_best_point_has_the_smallest_certified_bound():
     outcome = Runner().run(400)
-    bounds = np.maximum(
-        outcome.certificates["infeasibility_bound"] / 1e-9,
-        outcome.certificates["stationarity_bound"] / 1e-9,
-    )
-    # the scales of the tolerances are at least one and of moderate size on this problem
-    assert outcome.best.infeasibility_bound / 1e-9 <= 3.0 * bounds.min()
+    bounds = outcome.certificates["infeasibility_bound"]
+    # the objective is exact here, so the infeasibility decides
+    assert outcome.best.infeasibility_bound == bounds.min()
 
 
 def test_certificates_take_about_a_tenth_of_the_samples():
@@ -53,22 +51,21 @@ def test_certificates_take_about_a_tenth_of_the_samples():
 
 
 def test_an_unbounded_objective_ends_the_run():
-    line = ExactOracle([0.0], 0, lambda x: (-x[0] ** 3, [-3.0 * x[0] ** 2 - 1.0], [], []))
-    outcome = Runner(line).run(5000)
-    assert outcome.stop is Stop.UNBOUNDED
+    runner = Runner()
+    step = runner.method.step
+
+    def diverging(state):
+        return replace(step(state), x=10.0 * state.x)
+
+    runner.method.step = diverging
+    assert runner.run(5000).stop is Stop.UNBOUNDED
 
 
 def test_a_converged_run_returns_a_certified_point():
     runner = Runner()
     tolerances = Tolerances(0.05, 0.05)
-    outcome = run(runner.method, runner.beginning(), runner.certifier,
-                  budget=_budget(5000), tolerances=tolerances)  # fmt: skip
+    progress, budget = runner.beginning(), Budget(5000)
+    outcome = run(runner.method, progress, runner.certifier, budget, tolerances)
     assert outcome.stop is Stop.CONVERGED
     assert tolerances.met(outcome.best)
     assert outcome.best.x == pytest.approx([np.sqrt(3) - 1], abs=0.02)
-
-
-def _budget(iterations):
-    from pyomo_stochsqp.report import Budget
-
-    return Budget(iterations)

@@ -72,8 +72,8 @@ def test_an_iteration_without_a_line_costs_next_to_nothing():
     progress = runner.run(101).progress
     log = RunLog([], Budget(10**6))
     log(progress)
-    began = time.perf_counter()
+    began = time.process_time()
     for _ in range(10_000):
         log(progress)
     # the cheapest iterations take 50 microseconds; 3 % of that is 1.5
-    assert (time.perf_counter() - began) / 10_000 < 1.5e-6
+    assert (time.process_time() - began) / 10_000 < 1.5e-6

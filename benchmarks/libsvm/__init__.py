@@ -1,0 +1,1 @@
+"""The paper's second study: constrained binary classification on LIBSVM data."""

@@ -1,0 +1,25 @@
+"""The code on the modelling page runs as written, from top to bottom."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+PAGE = Path(__file__).parents[2] / "docs" / "modelling.md"
+
+
+def test_every_block_runs(capsys):
+    import pyomo.environ as pyo
+
+    for name in ("stochsqp", "appsi_highs"):
+        if not pyo.SolverFactory(name).available(exception_flag=False):
+            pytest.skip(f"{name} is not installed")
+    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), flags=re.DOTALL)
+    assert len(blocks) > 15
+    namespace = {}
+    for block in blocks:
+        exec(compile(block, str(PAGE), "exec"), namespace)
+    out = capsys.readouterr().out
+    assert "E[(w[a]*x[a] - w[b]*x[b])**2] + 0.1*x[b]**2" in out
+    assert namespace["two"].order.value == pytest.approx(9.0)
+    assert namespace["g"].x.value == pytest.approx(3.0)
