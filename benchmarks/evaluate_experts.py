@@ -6,10 +6,10 @@ compressed rows. Objective values are not computed, as in the algorithm's loop.
 
 from __future__ import annotations
 
-from math import cos, exp, sin  # noqa: F401
 from typing import Any
 
 import numpy as np
+from scipy.sparse._sparsetools import csc_matvec, csr_matvec, csr_row_index
 from scipy.special import expit
 
 
@@ -23,29 +23,35 @@ class Logistic:
     def __call__(self, x: Any, rows: Any) -> tuple[Any, Any, Any]:
         a = self.features.take(rows, 0)
         y = self.labels.take(rows)
-        scale = 1.0 / rows.size
-        g = (y * expit(-y * a.dot(x))).dot(a)
-        g *= -scale
-        J = self.table.take(rows, 0).sum(0)
-        J *= scale
+        mean = np.full(rows.size, 1.0 / rows.size)
+        g = (y * expit(-y * a.dot(x)) * -mean).dot(a)
+        J = mean.dot(self.table.take(rows, 0))
         c = J.reshape(10, 123).dot(x)
-        c -= self.rhs.take(rows, 0).sum(0) * scale
+        c -= mean.dot(self.rhs.take(rows, 0))
         return g, c, J
 
 
 class SparseLogistic(Logistic):
-    """P1 on CSR features, with SciPy's row indexing and products."""
+    """P1 on CSR features, calling SciPy's compiled loops without its matrix objects."""
 
     def __call__(self, x: Any, rows: Any) -> tuple[Any, Any, Any]:
-        a = self.features[rows]
+        matrix, size = self.features, rows.size
+        index = rows.astype(np.int32)
+        starts = matrix.indptr.take(index)
+        pointers = np.zeros(size + 1, dtype=np.int32)
+        np.cumsum(matrix.indptr.take(index + 1) - starts, out=pointers[1:])
+        columns = np.empty(pointers[-1], dtype=np.int32)
+        values = np.empty(pointers[-1])
+        csr_row_index(size, index, matrix.indptr, matrix.indices, matrix.data, columns, values)
         y = self.labels.take(rows)
-        scale = 1.0 / rows.size
-        g = (y * expit(-y * (a @ x))) @ a
-        g *= -scale
-        J = self.table.take(rows, 0).sum(0)
-        J *= scale
+        mean = np.full(size, 1.0 / size)
+        z = np.zeros(size)
+        csr_matvec(size, 123, pointers, columns, values, x, z)
+        g = np.zeros(123)
+        csc_matvec(123, size, pointers, columns, values, y * expit(-y * z) * -mean, g)
+        J = mean.dot(self.table.take(rows, 0))
         c = J.reshape(10, 123).dot(x)
-        c -= self.rhs.take(rows, 0).sum(0) * scale
+        c -= mean.dot(self.rhs.take(rows, 0))
         return g, c, J
 
 
@@ -59,12 +65,12 @@ class Small:
         x0, x1, x2, x3, x4 = x.tolist()
         w = self.w.take(rows, 0)
         scale = 1.0 / rows.size
-        m0, m1, _, m3 = (w.sum(0) * scale).tolist()
+        mean = np.full(rows.size, scale)
+        m0, m1, _, m3 = mean.dot(w).tolist()
         w0 = w[:, 0]
         w2 = w[:, 2]
         u = w2 * x2
-        sine = np.sin(u)
-        mean_sine = sine.sum() * scale
+        mean_sine = mean.dot(np.sin(u))
         g = np.array(
             (
                 w0.dot(np.exp(w0 * x0)) * scale,
@@ -101,20 +107,28 @@ class SparseRows:
 
     def __call__(self, x: Any, rows: Any) -> tuple[Any, Any, Any]:
         scale = 1.0 / rows.size
+        mean = np.full(rows.size, scale)
         p = self.p.take(rows, 0)
-        q = self.q.take(rows, 0).sum(0) * scale
+        q = mean.dot(self.q.take(rows, 0))
         xa, xb, xc = x.take(self.a), x.take(self.b), x.take(self.c)
         xd, xe = x.take(self.dd), x.take(self.e)
-        exps = np.exp(p * xa)
-        u = xd - p
-        g = x - self.d.take(rows, 0).sum(0) * scale
+        g = x - mean.dot(self.d.take(rows, 0))
         g *= 2.0
-        c = (exps.sum(0) + np.sin(u).sum(0)) * scale + q * xb * xc + xe * xe
+        exps = p * xa
+        np.exp(exps, exps)
+        u = xd - p
+        root = u * u
+        root += 1.0
+        np.sqrt(root, root)
+        c = mean.dot(exps) + mean.dot(root)
+        c += q * xb * xc
+        c += xe * xe
         J = np.empty((1000, 5))
         exps *= p
-        J[:, 0] = exps.sum(0) * scale
+        u /= root
+        J[:, 0] = mean.dot(exps)
         J[:, 1] = q * xc
         J[:, 2] = q * xb
-        J[:, 3] = np.cos(u).sum(0) * scale
+        J[:, 3] = mean.dot(u)
         J[:, 4] = 2.0 * xe
         return g, c, J.ravel().take(self.order)

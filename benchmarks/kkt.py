@@ -3,29 +3,33 @@ r"""Time of factorise + solve for every KKT back end, as a ratio to the best of 
     python -m benchmarks.kkt             all shapes
     python -m benchmarks.kkt --quick     the shapes below n = 10,000
 
-One row per back end, one column per shape, process CPU time on one thread, best of several runs on
-a diagonal H. The last rows say what ``auto`` picks and whether that is within 1.3 of the best.
+One line per shape, one column per back end: process CPU time on one thread with a diagonal H, the
+best of twenty runs. "-" means that the dense matrix would be too large. The last column says what
+``auto`` picks, the last line whether that is within 1.3 of the best installed back end.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
+import time
+from collections.abc import Callable
 
-# before NumPy loads its BLAS: ratios are between algorithms, not between numbers of threads
-for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(variable, "1")
+if __name__ == "__main__":
+    # before NumPy loads its BLAS: ratios are between algorithms, not between numbers of threads
+    for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(variable, "1")
 
-from collections.abc import Callable  # noqa: E402
+import numpy as np
+from scipy.sparse import coo_array, csr_array, vstack
 
-import numpy as np  # noqa: E402
-from scipy.sparse import coo_array, csr_array, vstack  # noqa: E402
+from pyomo_stochsqp.kkt import REGISTRY, KKTPattern, importable, make_backend
 
-from pyomo_stochsqp.kkt import KKTPattern  # noqa: E402
-
+#: What the rule of ``auto`` promises: no more than this times the best.
 WITHIN = 1.3
-#: A back end this many times slower than the best so far is not timed again.
+#: CPU time spent on one back end and one shape.
 SECONDS_PER_CELL = 1.0
-#: Estimated work (m² n for dense, a guess from the shape for SuperLU) beyond which a cell is skipped.
+#: m² n from which a dense Schur complement takes too long to wait for.
 DENSE_WORK = 2e10
 
 
@@ -44,7 +48,7 @@ def band(n: int) -> KKTPattern:
     return pattern_of(csr_array(coo_array((np.ones(6 * m), (rows, columns)), shape=(m, n))))
 
 
-def arrow(n: int, first_stage: int = 20) -> KKTPattern:
+def arrow(n: int, first_stage: int = 10) -> KKTPattern:
     """A two-stage program: blocks of ten variables and three rows, coupled by the first stage."""
     blocks = (n - first_stage) // 10
     m = 3 * blocks
@@ -81,3 +85,78 @@ SHAPES: dict[str, Callable[[], KKTPattern]] = {
     "100k arrow": lambda: arrow(100_000),
     "100k+2 rows": lambda: band_with_dense_rows(100_000),
 }
+
+
+def workload(pattern: KKTPattern, name: str) -> Callable[[], None]:
+    """factorise + solve with fixed random values."""
+    rng = np.random.default_rng(1)
+    h, values = rng.uniform(0.5, 2.0, pattern.n), rng.normal(size=pattern.nnz)
+    r_x, r_y = rng.normal(size=pattern.n), rng.normal(size=pattern.m)
+    backend = make_backend(pattern, name)
+
+    def run() -> None:
+        backend.factorise(h, values)
+        backend.solve(r_x, r_y)
+
+    run()  # the symbolic analysis is made here, once, and is not part of the time
+    return run
+
+
+def seconds(runs: dict[str, Callable[[], None]]) -> dict[str, float]:
+    """Best time of each; they take turns, so that a busy machine slows all of them alike."""
+    best = dict.fromkeys(runs, float("inf"))
+    repeats = {}
+    for name, run in runs.items():
+        once = cpu_time(run, 1)
+        repeats[name] = max(1, int(0.05 * SECONDS_PER_CELL / max(once, 1e-6)))
+    for _ in range(round(1 / 0.05)):
+        for name, run in runs.items():
+            best[name] = min(best[name], cpu_time(run, repeats[name]))
+    return best
+
+
+def cpu_time(run: Callable[[], None], repeats: int) -> float:
+    start = time.process_time()
+    for _ in range(repeats):
+        run()
+    return (time.process_time() - start) / repeats
+
+
+def table(shapes: list[str]) -> None:
+    names = [name for name in REGISTRY if importable(name)]
+    missing = [name for name in REGISTRY if not importable(name)]
+    if missing:
+        print(f"not installed: {', '.join(missing)}")
+    print(f"{'shape':>12} {'n':>7} {'m':>6} {'best, us':>9}", *(f"{n:>8}" for n in names), " auto")
+    misses = []
+    for shape in shapes:
+        pattern = SHAPES[shape]()
+        too_large = pattern.m**2 * pattern.n > DENSE_WORK
+        wanted = [name for name in names if not (name == "dense" and too_large)]
+        times = seconds({name: workload(pattern, name) for name in wanted})
+        best = min(times.values())
+        picked = make_backend(pattern, "auto").name
+        ratio = times[picked] / best
+        cells = [f"{times[n] / best:8.1f}" if n in times else f"{'-':>8}" for n in names]
+        print(
+            f"{shape:>12} {pattern.n:>7} {pattern.m:>6} {1e6 * best:9.0f}",
+            *cells,
+            f" {picked} ({ratio:.2f})",
+            flush=True,
+        )
+        if ratio > WITHIN:
+            misses.append(shape)
+    verdict = f"except for {', '.join(misses)}" if misses else "on every shape"
+    print(f"auto is within {WITHIN} of the best {verdict}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="only the shapes below n = 10,000")
+    arguments = parser.parse_args()
+    small = [s for s in SHAPES if not s.startswith("10")]
+    table(small if arguments.quick else list(SHAPES))
+
+
+if __name__ == "__main__":
+    main()

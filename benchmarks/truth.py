@@ -7,8 +7,8 @@ g - Q Q'g, so that whole stacks of iterates take one call. Q'g and R also give t
 d of eq. linear_system with H = I, and with it the true trial merit parameter.
 
 Best iterate of a set: the smallest max(infeasibility, stationarity) if some iterate is feasible to
-1e-4; otherwise the smallest infeasibility. It needs true values, which no method sees, and picks the
-luckiest of thousands of points; so the last point and the tail are kept beside it.
+1e-4; otherwise the smallest infeasibility. It needs true values, which no method sees, and picks
+the luckiest of thousands of points; so the last point and the tail are kept beside it.
 """
 
 from __future__ import annotations

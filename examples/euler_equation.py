@@ -19,8 +19,8 @@ from pyomo_stochsqp import E, RandomParam
 BETA, R = 0.98, 1.04
 GROWTH, DEVIATION = 0.02, 0.03
 
-#: Sobol points: the moment is known to about 1e-5, and its slope in gamma is only 0.02
-TOLERANCE = 5e-3
+#: the slope of the moment in gamma is only 0.02: an error of 1e-5 in E is one of 5e-4 in gamma
+TOLERANCE = 1e-3
 
 
 def build():
@@ -34,7 +34,9 @@ def build():
 
 def main():
     m = build()
-    pyo.SolverFactory("stochsqp").solve(m, batch_size=256, seed=1, sampling="qmc")
+    pyo.SolverFactory("stochsqp").solve(
+        m, batch_size=256, seed=1, sampling="qmc", tol_feas=1e-5
+    )
     a, b, c = DEVIATION**2 / 2, -GROWTH, math.log(BETA * R)
     exact = (-b - math.sqrt(b * b - 4 * a * c)) / (2 * a)
     print(f"gamma  found {m.gamma.value:.6f}   exact {exact:.6f}")

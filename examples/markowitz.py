@@ -30,8 +30,8 @@ CORRELATION = np.array(
 )
 COVARIANCE = CORRELATION * np.outer(DEVIATION, DEVIATION)
 
-#: the sampled return has deviation 0.2 against a spread of the means of 0.05; 10^6 samples
-TOLERANCE = 1e-2
+#: 768,000 samples, spread evenly (qmc): errors are near 5e-4; independent draws leave 1e-2
+TOLERANCE = 5e-3
 
 
 def build():
@@ -58,7 +58,7 @@ def closed_form():
 
 def main():
     m = build()
-    results = pyo.SolverFactory("stochsqp").solve(m, batch_size=256, seed=1)
+    results = pyo.SolverFactory("stochsqp").solve(m, batch_size=256, seed=1, sampling="qmc")
     x, duals = closed_form()
     pairs = {f"x[{a}]": (m.x[a].value, x[a]) for a in m.A}
     pairs["variance"] = (results.certificate.objective, x @ COVARIANCE @ x)

@@ -16,6 +16,10 @@ class ModelError(StochSQPError, ValueError):
     """The model cannot be read as an expectation-constrained program."""
 
 
+class EmptyModelError(ModelError):
+    """The model has no free variables, so there is nothing to solve."""
+
+
 class DataError(StochSQPError, ValueError):
     """Random data, weights or a sampler are not usable."""
 

@@ -26,7 +26,7 @@ from scipy.sparse import csr_array
 Vector = NDArray[np.float64]
 
 #: Sample streams are independent of each other for every iteration number.
-ITERATION_STREAM, VALIDATION_STREAM, SETUP_STREAM, PROBE_STREAM = 0, 1, 2, 3
+ITERATION_STREAM, VALIDATION_STREAM, SETUP_STREAM, PROBE_STREAM, EVALUATION_STREAM = range(5)
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,20 @@ class Problem:
     @property
     def m(self) -> int:
         return self.row_lower.size
+
+    @property
+    def bounded(self) -> bool:
+        """Whether any variable has a bound."""
+        return bool(np.isfinite(self.x_lower).any() or np.isfinite(self.x_upper).any())
+
+    @property
+    def equalities_only(self) -> bool:
+        """The paper's form: c(x) = 0 and nothing else."""
+        return not self.bounded and bool((self.row_lower == self.row_upper).all())
+
+    def project(self, x: Vector) -> Vector:
+        """The nearest point within the bounds."""
+        return np.minimum(np.maximum(x, self.x_lower), self.x_upper)
 
     def violation(self, c: Vector) -> Vector:
         """The distance of every row to its interval [row_lower, row_upper]."""

@@ -67,8 +67,11 @@ def _plan(given: argparse.Namespace) -> Plan:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("python -m benchmarks.cutest", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
+    parser = argparse.ArgumentParser(
+        "python -m benchmarks.cutest",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("command", choices=("run", "plot", "table"))
     parser.add_argument("--quick", action="store_true", help="a small version of the study")
     parser.add_argument("--results", type=Path, help="the result file (JSON lines)")

@@ -32,11 +32,10 @@ from pyomo_stochsqp.compile import compile_program
 from pyomo_stochsqp.declare import read_model
 from pyomo_stochsqp.estimate import GaussianNoiseOracle, ModelOracle
 from pyomo_stochsqp.kkt import KKTFailure
-from pyomo_stochsqp.report import Budget, Certifier, Progress, Tolerances, run
-from pyomo_stochsqp.report.driver import DIVERGED, Method
+from pyomo_stochsqp.report import Budget, Certifier, Method, Progress, Tolerances, run
+from pyomo_stochsqp.report.driver import DIVERGED
 from pyomo_stochsqp.sample import Sampler
-from pyomo_stochsqp.sqp import Batches, Choices, Fixed, Parameters, State, StochasticSQP, assemble
-from pyomo_stochsqp.sqp.assemble import subproblem_for
+from pyomo_stochsqp.sqp import Choices, Parameters, State, assemble, unscaled
 
 #: a tenth of the run, as the paper's 5000 iterations have 500
 TAIL = 0.1
@@ -73,12 +72,19 @@ def run_instance(
     return key | {"iterations": iterations} | short(result)
 
 
-def literal_sqp(oracle: GaussianNoiseOracle, setting: Setting, constants: Any) -> StochasticSQP:
+def literal_sqp(oracle: GaussianNoiseOracle, setting: Setting, constants: Any) -> Method:
     """Algorithm 1 with the paper's choices."""
-    subproblem, _ = subproblem_for(oracle.problem, "auto", False)
-    batches = Batches(oracle.sources, (1,), "constant", 1.0, setting.beta)
-    parameters = Parameters(step_rule="grid")
-    return StochasticSQP(oracle, subproblem, Fixed(), batches, setting.beta, parameters, constants)
+    choices = Choices(
+        batch=(1,),
+        growth="constant",
+        beta=setting.beta,
+        lipschitz=constants,
+        hessian=1.0,
+        scaling=unscaled(oracle.problem),
+        literal=True,
+        parameters=Parameters(step_rule="grid"),
+    )
+    return assemble(oracle, choices).method
 
 
 def run_sqp(problem: str, setting: Setting, seed: int, iterations: int) -> dict[str, Any]:
@@ -149,7 +155,7 @@ def run_defaults(problem: str, setting: Setting, seed: int, iterations: int) -> 
     outcome = run(
         assembly.method,
         Progress.beginning(assembly.method.start(oracle.problem.x0), State.COLUMNS),
-        Certifier(oracle, assembly.subproblem.multipliers),
+        Certifier(oracle, assembly.subproblem.multipliers, assembly.scaling.units()),
         Budget(max_iter=iterations, max_samples=samples / CERTIFICATES),
         Tolerances(NEVER, NEVER),
         [lambda progress: points.append(progress.state.x)],

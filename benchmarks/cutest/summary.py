@@ -1,4 +1,4 @@
-r"""From lines of the result file to arrays: errors by method and setting, over problems and seeds."""
+r"""From lines of the result file to arrays: errors by method and setting."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def coverage(results: ResultFile) -> str:
 def best_errors(results: ResultFile) -> str:
     """Quartiles of best iterates (and of the point our defaults return)."""
     rows = [
-        "| setting (eps_g, eps_c, eps_J) | Algorithm 1 infeas. | stat. | subgradient infeas. | stat. "
+        "| eps_g, eps_c, eps_J | Algorithm 1 infeas. | stat. | subgradient infeas. | stat. "
         "| our defaults infeas. | stat. |",
         "|---|---|---|---|---|---|---|",
     ]

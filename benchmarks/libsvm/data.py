@@ -42,8 +42,7 @@ def load(name: str, directory: str | Path, raw_labels: bool = False) -> tuple[Ar
     record = DATA_SETS[name]
     path = _find(name, record, Path(directory))
     X, y = read(path, record.n)
-    low, high = np.unique(y)
-    y = np.where(y == low, *(record.raw_labels if raw_labels else (-1.0, 1.0)))
+    y = np.where(y == y.min(), *(record.raw_labels if raw_labels else (-1.0, 1.0)))
     if record.examples is not None and record.examples < len(y):
         chosen = np.random.default_rng(0).permutation(len(y))[: record.examples]
         X, y = X[chosen], y[chosen]
@@ -65,6 +64,26 @@ def read(path: str | Path, n: int) -> tuple[Array, Array]:
     X = np.zeros((len(labels), n))
     X[rows, columns] = values
     return X, np.array(labels)
+
+
+def write_made_up(name: str, directory: str | Path, examples: int = 300) -> Path:
+    """A file in the format and dimension of a data set, with made-up numbers: for a trial run."""
+    record = DATA_SETS[name]
+    rng = np.random.default_rng(record.n)
+    X = rng.uniform(-1.0, 1.0, (examples, record.n))
+    y = np.where(X @ rng.standard_normal(record.n) + rng.logistic(size=examples) > 0, 1, -1)
+    lines = (
+        f"{label:+d} " + " ".join(f"{j}:{value:.5g}" for j, value in enumerate(row, 1))
+        for label, row in zip(y, X, strict=True)
+    )
+    path = Path(directory) / record.files[0]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def available(name: str, directory: str | Path) -> bool:
+    """Whether a data set's file is there."""
+    return any((Path(directory) / file).is_file() for file in DATA_SETS[name].files)
 
 
 def _find(name: str, record: DataSet, directory: Path) -> Path:

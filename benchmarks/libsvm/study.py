@@ -32,7 +32,8 @@ from pyomo_stochsqp.interface.options import validated
 from pyomo_stochsqp.interface.pipeline import Setup, prepare
 from pyomo_stochsqp.kkt import KKTFailure
 from pyomo_stochsqp.oracle import Oracle, Vector
-from pyomo_stochsqp.report.driver import DIVERGED, Method
+from pyomo_stochsqp.report import Method
+from pyomo_stochsqp.report.driver import DIVERGED
 from pyomo_stochsqp.sqp import make_schedule
 
 GAMMA = 2.0
@@ -109,9 +110,7 @@ def paper_setup(instance: Instance, directory: str) -> tuple[Setup, tuple[float,
     probe = setup_of(instance, directory, preset="paper", lipschitz=(1.0, GAMMA))
     constants = constants_of(probe.oracle, READINGS[instance.reading])
     beta: Any = "diminishing" if instance.beta == "diminishing" else float(instance.beta)
-    return setup_of(
-        instance, directory, preset="paper", lipschitz=constants, beta=beta
-    ), constants
+    return setup_of(instance, directory, preset="paper", lipschitz=constants, beta=beta), constants
 
 
 def run_sqp(instance: Instance, directory: str, iterations: int, _: Any) -> dict[str, Any]:

@@ -27,6 +27,8 @@ class State:
     #: length of the direction, before it is multiplied by the step size
     step: float = np.nan
     alpha: float = 0.0
+    #: no phase without sampling error: points are certified on the way
+    exact: bool = False
     issue: EvaluationIssue | None = None
     #: a first-order method with a fixed step never knows that it is finished
     ended: Stop | None = None

@@ -16,6 +16,9 @@ from .node import Coef
 from .plan import Plan
 from .statement import Statements
 
+#: Programs up to this many results are listed entry by entry, if all results are floats.
+SMALL = 200
+
 
 class Space:
     """The namespace of the generated functions: constants by name, each stored once."""
@@ -31,8 +34,8 @@ class Space:
         """The constant contributions to ``out``, as an array and one by one."""
         self.base_positions = positions
         self.names["base"] = base
-        for p in positions:
-            self.names[f"base{p}"] = float(base[p])
+        if base.size <= SMALL:
+            self.names.update({f"base{p}": float(base[p]) for p in positions})
 
     def array(self, values: NDArray[Any]) -> str:
         """A constant array."""

@@ -13,13 +13,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .access import Inputs
+from .access import SMALL, Inputs
 from .block import Ints
 from .pattern import Pattern
 from .statement import Statements
-
-#: Programs up to this many results are listed entry by entry, if all results are floats.
-SMALL = 200
 
 
 class Results:

@@ -28,7 +28,7 @@ from ..errors import ModelError
 from .affine import LONG
 from .node import KINKED, Coef
 from .normal import Algebra, Form
-from .scenario import Reading, ScenarioReader, Structure
+from .scenario import Group, ScenarioReader, Structure
 from .stream import EllInfo, FieldInfo, Ints, Streams
 
 #: A support is stored with one column per variable up to this many times its average length.
@@ -64,7 +64,6 @@ class _Class:
     """Scenarios of one structure in one function: where their mutable numbers were stored."""
 
     rows: Ints
-    structure: Structure
     table: _Table | None
     #: (position in numbers, column)
     numbers: list[tuple[int, int]] = field(default_factory=list)
@@ -99,21 +98,13 @@ class Collapse:
 
     def __call__(self, source: int, scenarios: Sequence[Any], where: str) -> list[tuple[int, Form]]:
         """(stream, template) for each structure among the scenarios."""
-        groups: dict[Structure, tuple[list[int], list[Reading]]] = {}
-        read = self._reader.read
         with _deep():
-            for s, expr in enumerate(scenarios):
-                structure, reading = read(expr, where)
-                group = groups.get(structure)
-                if group is None:
-                    group = groups[structure] = ([], [])
-                group[0].append(s)
-                group[1].append(reading)
+            groups = self._reader.read_all(scenarios, where)
             self.classes += len(groups)
-            streams = self._partition(source, [g[0] for g in groups.values()], len(scenarios))
+            streams = self._partition(source, [g.rows for g in groups.values()], len(scenarios))
             result = []
-            for stream, (structure, (rows, readings)) in zip(streams, groups.items(), strict=True):
-                builder = _Builder(self, stream, np.array(rows), structure, readings, where)
+            for stream, (structure, group) in zip(streams, groups.items(), strict=True):
+                builder = _Builder(self, stream, structure, group, where)
                 result.append((stream, builder.form))
                 if builder.mine.mutable:
                     self._again.append((scenarios, where, builder.mine))
@@ -178,22 +169,22 @@ class _Builder:
         self,
         collapse: Collapse,
         stream: int,
-        rows: Ints,
         structure: Structure,
-        readings: list[Reading],
+        group: Group,
         where: str,
     ):
         self._collapse = collapse
         self._algebra = collapse._algebra
         self._streams = collapse._streams
         self._stream = stream
-        self._readings = readings
+        self._size = len(group.rows)
+        self._supports = group.supports
         self._where = where
-        self._numbers = np.array([r.numbers for r in readings], dtype=float).T.copy()
-        self._mutable: set[int] = set().union(*(r.mutable for r in readings))
+        self._numbers = np.array(group.numbers, dtype=float).T.copy()
+        self._mutable = group.mutable
         self._filed: list[Form] = []
         self._position = 0
-        self.mine = _Class(rows, structure, None)
+        self.mine = _Class(np.array(group.rows), None)
         self.form = self._build(structure)
 
     def _build(self, structure: Structure) -> Form:
@@ -254,7 +245,7 @@ class _Builder:
 
     def _support(self, position: int) -> Form:
         """The affine part of the sub-expression that was finished at this position."""
-        supports = [r.supports[position] for r in self._readings]
+        supports = [s[position] for s in self._supports]
         counts = np.fromiter(map(len, supports), dtype=np.intp, count=len(supports))
         if not counts.any():
             return Form()
@@ -290,7 +281,7 @@ class _Builder:
         if chosen.size == 0:
             return Form()
         place = np.cumsum(common) - 1
-        dense = np.zeros((chosen.size, len(self._readings)))
+        dense = np.zeros((chosen.size, self._size))
         keep = common[inverse]
         dense[place[inverse[keep]], rows[keep]] = coefs[keep]
         constant = np.zeros(chosen.size, dtype=bool)

@@ -9,10 +9,12 @@ functions (see :mod:`.codegen`); this class keeps them, their constants and the 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import inf
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pyomo.common.gc_manager import PauseGC
 
 from ..declare.program import Batch, StochasticProgram
 from ..errors import ModelError
@@ -20,12 +22,17 @@ from ..oracle import Estimate, EvaluationIssue
 from .access import Space
 from .block import constants
 from .codegen import FUNCTIONS, Evaluate, Variant, generate
+from .cost import stream_cost
 from .diagnose import diagnose
+from .jit import Compiled, NotCompilable, installed
 from .kernels import quietly
 from .pattern import Pattern
 from .plan import Plan
 
 Floats = NDArray[np.float64]
+
+#: Estimated seconds of work after which jit='auto' compiles (which itself takes seconds).
+JIT_AFTER = 5.0
 
 #: Rows evaluated at once by :meth:`Evaluator.evaluate_full`.
 CHUNK_ROWS = 4096
@@ -33,6 +40,9 @@ CHUNK_ROWS = 4096
 
 def compile_program(program: StochasticProgram, jit: Any = "auto") -> Evaluator:
     """An evaluator for a program.
+
+    ``jit``: True compiles with numba now, 'auto' does so once much work was done and numba is
+    installed, False never.
 
     >>> import pyomo.environ as pyo, numpy as np
     >>> from pyomo_stochsqp import E, RandomParam
@@ -47,7 +57,9 @@ def compile_program(program: StochasticProgram, jit: Any = "auto") -> Evaluator:
     >>> estimate.g.tolist()
     [-4.0]
     """
-    return Evaluator(program, jit)
+    # Compiling makes very many small objects and no cycles among them.
+    with PauseGC():
+        return Evaluator(program, jit)
 
 
 class Evaluator:
@@ -69,18 +81,28 @@ class Evaluator:
         self._J = slice(self.n + self.m, self.pattern.f)
         self._base()
         self._evaluate = self._function(Variant(self._parts))
+        self._compiled: Compiled | None = None
+        #: estimated seconds of NumPy work after which compiling pays
+        self._until_jit = inf
+        self._costs = [(p.stream, stream_cost(self.plan, p)) for p in self.plan.parts]
+        if jit is True:
+            self._compile()
+        elif jit == "auto" and installed():
+            self._until_jit = JIT_AFTER
 
     def evaluate(self, x: Floats, batches: Sequence[Batch], objective: bool = False) -> Estimate:
         """Estimates on a batch of every source; f only when the objective is asked for."""
         function = self._evaluate
+        if self._until_jit < inf:
+            function = self._count_work(batches)
+        weighted = False
         for batch in batches:
             if batch.weights is not None:
+                weighted = True
+        if objective or (weighted and self._compiled is None):
+            if weighted:
                 batches = [_with_weights(b) for b in batches]
-                function = self._function(Variant(self._parts, True, objective))
-                break
-        else:
-            if objective:
-                function = self._function(Variant(self._parts, False, True))
+            function = self._function(Variant(self._parts, weighted, objective))
         out, check = self._run(function, x, batches)
         if objective or check != 0.0:
             return self._estimate(out, x, batches, objective)
@@ -112,12 +134,38 @@ class Evaluator:
         self.plan.refresh()
         self._space.reload()
         self._base()
+        if self._compiled is not None:
+            self._compiled.reload(self._space.names["base"])
 
     def source_code(self) -> str:
         """The generated code of an iteration."""
         return self._variants[Variant(self._parts)][0]
 
+    def work(self, sizes: Sequence[int]) -> float:
+        """Estimated seconds of one evaluation with the given batch sizes."""
+        total = 0.0
+        for stream, cost in self._costs:
+            rows = 0 if stream < 0 else sizes[self.plan.streams.streams[stream].source]
+            total += cost.seconds(rows)
+        return total
+
     # -- inside -----------------------------------------------------------------------------------
+
+    def _count_work(self, batches: Sequence[Batch]) -> Evaluate:
+        """Compile once enough work was done. The count does not depend on the clock, so that the
+        same run always switches at the same call."""
+        self._until_jit -= self.work([b.size for b in batches])
+        if self._until_jit <= 0.0:
+            self._compile()
+        return self._evaluate
+
+    def _compile(self) -> None:
+        self._until_jit = inf
+        try:
+            self._compiled = Compiled(self.plan, self.pattern, self._space.names["base"])
+        except NotCompilable:
+            return
+        self._evaluate = self._compiled
 
     def _function(self, variant: Variant) -> Evaluate:
         known = self._variants.get(variant)

@@ -14,6 +14,7 @@ Values are numbered in the order they are made, which is an order of evaluation.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 
@@ -60,6 +61,10 @@ class Graph:
         val.index = self._count
         self._count += 1
         self._table[key] = val
+
+    def values(self) -> Iterable[Val]:
+        """All values made so far."""
+        return self._table.values()
 
     def leaf(self, op: str, payload: Any, batched: bool, grouped: bool, x: bool) -> Val:
         """A slot; ``payload`` identifies it."""

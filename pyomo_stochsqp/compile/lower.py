@@ -47,25 +47,21 @@ class Lowering:
         known = self._known
         stack = [expr]
         while stack:
-            e = stack[-1]
-            if id(e) in known:
-                stack.pop()
+            e = stack.pop()
+            if e is None:
+                # Its arguments are known by now.
+                e = stack.pop()
+                known[id(e)] = self._operation(e)
+            elif e.__class__ in native_numeric_types or id(e) in known:
                 continue
-            if e.__class__ in _LINEAR:
+            elif e.__class__ in _LINEAR:
                 known[id(e)] = self._linear(e)
             elif not e.is_expression_type():
                 known[id(e)] = self._leaf(e)
             else:
-                waiting = [
-                    a
-                    for a in e.args
-                    if a.__class__ not in native_numeric_types and id(a) not in known
-                ]
-                if waiting:
-                    stack.extend(reversed(waiting))
-                    continue
-                known[id(e)] = self._operation(e)
-            stack.pop()
+                stack.append(e)
+                stack.append(None)
+                stack.extend(e.args)
         return known[id(expr)]
 
     def _get(self, e: Any) -> Form:

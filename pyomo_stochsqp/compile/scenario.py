@@ -17,15 +17,20 @@ of scenario blocks, which is why it does not build nodes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from pyomo.core.expr import numeric_expr as ne
 from pyomo.core.expr.numvalue import native_numeric_types, value
 
 from ..errors import ModelError
-from .node import KINKED, SMOOTH
+from .matcher import Match, matcher
+from .node import SMOOTH
 
 Structure = tuple[Any, ...]
+
+#: Shapes of scenarios, per function, for which a matcher is generated.
+MATCHERS = 4
 
 
 class Reading:
@@ -52,6 +57,18 @@ class _Sum:
         self.mutable = False
 
 
+class Group:
+    """Scenarios of one structure: their rows, and what was read of each."""
+
+    __slots__ = ("mutable", "numbers", "rows", "supports")
+
+    def __init__(self) -> None:
+        self.rows: list[int] = []
+        self.numbers: list[list[float]] = []
+        self.supports: list[list[dict[int, float]]] = []
+        self.mutable: set[int] = set()
+
+
 class ScenarioReader:
     """Reads scenarios; ``variables`` maps id(variable) to its index."""
 
@@ -59,7 +76,33 @@ class ScenarioReader:
         self._variables = variables
         self._where = ""
 
+    def read_all(self, scenarios: Sequence[Any], where: str) -> dict[Structure, Group]:
+        """All scenarios, by structure."""
+        groups: dict[Structure, Group] = {}
+        matchers: list[tuple[Match, Group]] = []
+        for s, expr in enumerate(scenarios):
+            for match, group in matchers:
+                found = match(expr)
+                if found is not None:
+                    group.rows.append(s)
+                    group.numbers.append(found[0])
+                    group.supports.append(found[1])
+                    break
+            else:
+                structure, reading = self.read(expr, where)
+                group = groups.setdefault(structure, Group())
+                group.rows.append(s)
+                group.numbers.append(reading.numbers)
+                group.supports.append(reading.supports)
+                group.mutable |= reading.mutable
+                if len(matchers) < MATCHERS and expr.__class__ not in native_numeric_types:
+                    match_new = matcher(expr, self._variables)
+                    if match_new is not None:
+                        matchers.append((match_new, group))
+        return groups
+
     def read(self, expr: Any, where: str) -> tuple[Structure, Reading]:
+        """One scenario, whatever its shape."""
         self._where = where
         reading = Reading()
         structure = self._form(expr, reading)
@@ -160,7 +203,6 @@ class ScenarioReader:
         """A named Expression: read where it is first used; later uses refer to that place."""
         known = reading.named.get(id(e))
         if known is None:
-            start = len(reading.supports)
             own = _Sum()
             self._collect(e.args[0], 1.0, own, reading)
             if not own.nonlinear:
@@ -171,7 +213,6 @@ class ScenarioReader:
                 reading.named[id(e)] = (len(reading.supports) - 1, None)
                 total.nonlinear.append(("named", structure))
                 total.coefs.append(scale)
-                assert start < len(reading.supports)
                 return
         place, affine = known
         if place < 0:
@@ -202,5 +243,3 @@ def _is_number(e: Any) -> bool:
 
 
 _SUMS = {ne.LinearExpression, ne.SumExpression}
-
-__all__ = ["KINKED", "Reading", "ScenarioReader", "Structure"]

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from . import affine
 from .affine import AffinePart, split_terms
 from .graph import Graph, Val
 from .node import Node
@@ -33,19 +34,23 @@ class Taper:
         entries: list[Entry] = []
         slots: list[Any] = []
         place: dict[Node, int] = {}
-        stack = [root]
+        stack: list[Any] = [root]
         while stack:
-            node = stack[-1]
-            if node in place:
-                stack.pop()
-                continue
-            waiting = [a for a in self._needs(node) if a not in place]
-            if waiting:
-                stack.extend(reversed(waiting))
-                continue
-            stack.pop()
-            self._write(node, place, entries, slots)
-            place[node] = len(entries) - 1
+            node = stack.pop()
+            if node is None:
+                # Its arguments are written by now.
+                node = stack.pop()
+                if node not in place:
+                    self._write(node, place, entries, slots)
+                    place[node] = len(entries) - 1
+            elif node not in place:
+                if node.args:
+                    stack.append(node)
+                    stack.append(None)
+                    stack.extend(self._needs(node))
+                else:
+                    self._write(node, place, entries, slots)
+                    place[node] = len(entries) - 1
         return tuple(entries), slots
 
     def _needs(self, node: Node) -> list[Node]:
@@ -60,10 +65,12 @@ class Taper:
         return needs
 
     def _split(self, node: Node) -> tuple[list[Any], list[AffinePart]]:
+        args = node.args
+        if len(args) < 2 * affine.LONG:
+            return list(zip(args[1::2], args[2::2], strict=True)), []
         known = self._splits.get(node)
         if known is None:
-            known = split_terms(zip(node.args[1::2], node.args[2::2], strict=True))
-            self._splits[node] = known
+            known = self._splits[node] = split_terms(zip(args[1::2], args[2::2], strict=True))
         return known
 
     def _write(

@@ -18,8 +18,8 @@ from .scan import scan
 Terms = list[tuple[Any, ExpectationData]]
 
 
-def split(expr: Any, where: str) -> tuple[Any, Terms]:
-    """(exact part, [(multiplier, E node), ...]) of an expression of component ``where``."""
+def split(expr: Any, where: Any) -> tuple[Any, Terms]:
+    """(exact part, [(multiplier, E node), ...]) of an expression of the component ``where``."""
     if isinstance(expr, ExpectationData):
         return 0.0, [(1.0, expr)]
     if not _holds_expectation(expr):
@@ -47,8 +47,8 @@ def split(expr: Any, where: str) -> tuple[Any, Terms]:
     elif expr.is_named_expression_type():
         return split(expr.args[0], where)
     raise ModelError(
-        f"'{where}': the expectation in {shortened(expr)} does not enter affinely, and sampling "
-        "would estimate it with a bias. Introduce a variable for the expectation, "
+        f"'{where.name}': the expectation in {shortened(expr)} does not enter affinely, and "
+        "sampling would estimate it with a bias. Introduce a variable for the expectation, "
         "m.mean = Var(initialize=...) and m.mean_def = Constraint(expr=E(...) == m.mean), and use "
         "m.mean in the nonlinear expression."
     )

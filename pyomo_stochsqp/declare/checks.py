@@ -65,37 +65,37 @@ def check_components(model: Any) -> None:
 
 
 def check_contents(
-    seen: Contents, where: str, outside: bool = False, explicit: bool = False
+    seen: Contents, where: Any, outside: bool = False, explicit: bool = False
 ) -> None:
     """Refuse what may not stand in an expression: ``outside`` of E, or under it."""
     if seen.random and (outside or explicit):
         member = next(iter(seen.random.values()))
         if outside:
             raise ModelError(
-                f"'{where}': RandomParam '{member.name}' is used outside an expectation. Put the "
-                "term that uses it under E(...), or fix it to numbers with fix_to(...)."
+                f"'{where.name}': RandomParam '{member.name}' is used outside an expectation. Put "
+                "the term that uses it under E(...), or fix it to numbers with fix_to(...)."
             )
         raise ModelError(
-            f"'{where}': RandomParam '{member.name}' is used inside an explicit scenario. A "
+            f"'{where.name}': RandomParam '{member.name}' is used inside an explicit scenario. A "
             "scenario has its own numbers: use Params of the block, or write one template E(expr) "
             "with RandomParams."
         )
     if seen.expectations and not outside:
         inner = next(iter(seen.expectations.values()))
         raise ModelError(
-            f"'{where}': {shortened(inner)} stands under another expectation. An expectation is a "
-            "number, so take it out of the outer E; if it enters nonlinearly, introduce a variable "
-            "m.mean with E(...) == m.mean."
+            f"'{where.name}': {shortened(inner)} stands under another expectation. An expectation "
+            "is a number, so take it out of the outer E; if it enters nonlinearly, introduce a "
+            "variable m.mean with E(...) == m.mean."
         )
     if seen.obstacle is not None:
         name, node = seen.obstacle
         raise ModelError(
-            f"'{where}': {shortened(node)} is not a differentiable function of the variables "
+            f"'{where.name}': {shortened(node)} is not a differentiable function of the variables "
             f"({name}). Use {_SMOOTH_INSTEAD.get(name, 'a smooth approximation')} instead."
         )
     if seen.valueless is not None:
         raise ModelError(
-            f"'{where}': variable '{seen.valueless.name}' is fixed but has no value. Say "
+            f"'{where.name}': variable '{seen.valueless.name}' is fixed but has no value. Say "
             "fix(value)."
         )
 

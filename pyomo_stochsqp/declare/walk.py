@@ -44,9 +44,7 @@ def read_model(model: Any) -> StochasticProgram:
     check_components(model)
     reader = _Reader()
     objective = _single_objective(model)
-    expr = 0.0 if objective is None else objective.expr
-    name = "no objective" if objective is None else objective.name
-    target = reader.function(expr, name)
+    target, _ = reader.function(0.0 if objective is None else objective.expr, objective)
     rows = []
     for constraint in model.component_data_objects(Constraint, active=True, descend_into=True):
         lower, body, upper = reader.bounded(constraint)
@@ -96,7 +94,10 @@ def _renumbered(function: Function, source_number: list[int]) -> Function:
 
 
 class _Reader:
-    """Reads functions one by one and collects their variables and randomness."""
+    """Reads functions one by one and collects their variables and randomness.
+
+    Components are passed along for messages only: making a name costs more than reading a row.
+    """
 
     def __init__(self) -> None:
         self.variables: dict[int, Any] = {}
@@ -105,36 +106,38 @@ class _Reader:
     def bounded(self, constraint: Any) -> tuple[float, Function | None, float]:
         """(lower, body, upper) of a constraint; no body if it cannot depend on any variable."""
         lower, body, upper = constraint.to_bounded_expression()
-        name = constraint.name
-        before = len(self.variables)
-        function = self.function(body, name)
-        low, high = _number(lower, name, -math.inf), _number(upper, name, math.inf)
-        if len(self.variables) == before and not self._has_variables(function):
-            check_row_can_hold(name, function, low, high)
+        function, depends = self.function(body, constraint)
+        low = _number(lower, constraint, -math.inf)
+        high = _number(upper, constraint, math.inf)
+        if not depends:
+            check_row_can_hold(constraint.name, function, low, high)
             return low, None, high
         return low, function, high
 
-    def function(self, expr: Any, where: str) -> Function:
-        """Split an expression into its exact part and its expectations."""
+    def function(self, expr: Any, where: Any) -> tuple[Function, bool]:
+        """An expression as exact part and expectations, and whether it depends on variables."""
         seen = scan(expr)
         check_contents(seen, where, outside=True)
         self.variables.update(seen.variables)
+        depends = bool(seen.variables)
         if not seen.expectations:
-            return Function(expr)
+            return Function(expr), depends
         exact, found = split(expr, where)
         terms: list[Term] = []
         for multiplier, node in found:
             if node.explicit is not None:
-                terms.append(self._scenario_term(multiplier, node, where))
+                term, inside = self._scenario_term(multiplier, node, where)
+                terms.append(term)
             else:
-                deterministic, random = self._template_terms(multiplier, node, where)
+                deterministic, random, inside = self._template_terms(multiplier, node, where)
                 exact = exact + deterministic
                 terms += random
-        return Function(exact, tuple(terms))
+            depends = depends or inside
+        return Function(exact, tuple(terms)), depends
 
     def _template_terms(
-        self, multiplier: Any, node: ExpectationData, where: str
-    ) -> tuple[Any, list[Term]]:
+        self, multiplier: Any, node: ExpectationData, where: Any
+    ) -> tuple[Any, list[Term], bool]:
         seen = scan(node.integrand)
         check_contents(seen, where)
         self.variables.update(seen.variables)
@@ -146,29 +149,25 @@ class _Reader:
                 terms.append(Term(number, multiplier, integrand=part.expression))
             else:
                 deterministic = deterministic + multiplier * part.expression
-        return deterministic, terms
+        return deterministic, terms, bool(seen.variables)
 
-    def _scenario_term(self, multiplier: Any, node: ExpectationData, where: str) -> Term:
+    def _scenario_term(
+        self, multiplier: Any, node: ExpectationData, where: Any
+    ) -> tuple[Term, bool]:
         assert node.explicit is not None
         resolved = node.explicit.resolve()
+        depends = False
         for expression in resolved.expressions:
-            if expression.__class__ in native_numeric_types:
-                continue
-            seen = scan(expression)
-            check_contents(seen, where, explicit=True)
-            self.variables.update(seen.variables)
+            if expression.__class__ not in native_numeric_types:
+                seen = scan(expression)
+                check_contents(seen, where, explicit=True)
+                self.variables.update(seen.variables)
+                depends = depends or bool(seen.variables)
         number = self.randomness.part_of_scenarios(node, resolved)
-        return Term(number, multiplier, scenarios=resolved.expressions)
-
-    def _has_variables(self, function: Function) -> bool:
-        """Only asked when no new variable was met: were there old ones?"""
-        pieces = [function.exact]
-        for term in function.terms:
-            pieces += [term.multiplier, *(term.scenarios or [term.integrand])]
-        return any(scan(piece).variables for piece in pieces)
+        return Term(number, multiplier, scenarios=resolved.expressions), depends
 
 
-def _number(bound: Any, where: str, absent: float) -> float:
+def _number(bound: Any, where: Any, absent: float) -> float:
     if bound is None:
         return absent
     if bound.__class__ not in native_numeric_types:

@@ -23,13 +23,10 @@ from scipy import stats
 from ..compile import Evaluator, compile_program
 from ..declare import StochasticProgram, read_model
 from ..errors import ModelError, OptionError
-from ..oracle import Estimate, Vector
+from ..oracle import EVALUATION_STREAM, Estimate, Vector
 from ..sample import Sampler
 
 REPLICATES = 32
-
-#: Beside the streams of a solve (see :mod:`pyomo_stochsqp.oracle`).
-EVALUATION_STREAM = 3
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,8 @@ r"""What a user's callback sees: the run between two iterations, read-only.
     def callback(state):
         print(state.iteration, state.violation, state.x[m.price])
         return state.samples > 1e6          # True stops the run
+
+Numbers are those of the last iteration; nothing that is changed here reaches the run.
 """
 
 from __future__ import annotations
@@ -10,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
 from pyomo.common.collections import ComponentMap
 
 from ..oracle import Vector
@@ -56,8 +57,9 @@ class RunState:
     @property
     def duals(self) -> Mapping[Any, float]:
         """The current multiplier estimates with Pyomo's sign: constraint -> value."""
-        duals = -self._setup.program.sign * np.asarray(self._progress.state.y)
-        rows = (row.component for row in self._setup.program.rows)
+        program = self._setup.program
+        duals = -program.sign * self._setup.user_multipliers(self._progress.state.y)
+        rows = (row.component for row in program.rows)
         return ComponentMap(zip(rows, duals.tolist(), strict=True))
 
     @property

@@ -1,8 +1,8 @@
 r"""The solver of Pyomo's legacy interface: ``pyomo.environ.SolverFactory('stochsqp')``.
 
-A class of its own rather than Pyomo's wrapper of new solvers: every option can be given as a keyword,
-in ``options=`` or in ``opt.options``; nothing given to one solve stays for the next; an infeasible
-model gives a status, not an exception.
+A class of its own rather than Pyomo's wrapper of new solvers: every option can be given as a
+keyword, in ``options=`` or in ``opt.options``; nothing given to one solve stays for the next; an
+infeasible model gives a status, not an exception.
 """
 
 from __future__ import annotations
@@ -217,7 +217,9 @@ def _suffixes(asked: Sequence[str] | str) -> set[str]:
     for pattern in [asked] if isinstance(asked, str) else asked:
         matches = [name for name in ("dual", "rc") if re.fullmatch(pattern, name)]
         if not matches:
-            raise OptionError(f"suffixes: '{pattern}' is not given by stochsqp; 'dual' and 'rc' are.")
+            raise OptionError(
+                f"suffixes: '{pattern}' is not given by stochsqp; 'dual' and 'rc' are."
+            )
         found.update(matches)
     return found
 

@@ -2,6 +2,8 @@ r"""``opt.options`` of the legacy interface: a dictionary that knows its names.
 
     opt.options["batch_size"] = 64        opt.options.batch_size = 64
     opt.options = {"batch_size": 64}      opt.set_options("batch_size=64 seed=1")
+
+All of these last until they are changed; options given to ``solve`` are for that solve only.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ def _sizes(problem: Any, results: StochSQPResults) -> None:
     program = results.solution_loader.program
     problem.number_of_variables = len(program.variables)
     problem.number_of_constraints = len(program.rows)
-    problem.number_of_objectives = 1
+    problem.number_of_objectives = 0 if program.objective_component is None else 1
     problem.sense = "minimize" if program.sign > 0 else "maximize"
     if program.sign > 0:
         problem.upper_bound = results.incumbent_objective
@@ -93,7 +93,7 @@ def solution_of(results: StochSQPResults, suffixes: Collection[str]) -> tuple[So
         for row, number in loader.get_duals().items():
             solution.constraint[symbols.getSymbol(row)] = {"Dual": number}
     objective = results.incumbent_objective
-    if objective is not None and isfinite(objective):
-        component = loader.program.objective_component
+    component = loader.program.objective_component
+    if component is not None and objective is not None and isfinite(objective):
         solution.objective[symbols.getSymbol(component)] = {"Value": objective}
     return solution, symbols

@@ -1,8 +1,8 @@
 r"""Models in Python files, for the command line.
 
-The file defines a Pyomo model, or a function without arguments that returns one. Without a name, the
-object called ``model`` is taken, or else the only model of the file, or else its ``build_model`` or
-``create_model``.
+The file defines a Pyomo model, or a function without arguments that returns one. Without a name,
+the object called ``model`` is taken, or else the only model of the file, or else its
+``build_model`` or ``create_model``.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def as_markdown() -> str:
     for name, changes in PRESETS.items():
         if changes:
             values = ", ".join(f"`{k}={_value(v)}`" for k, v in changes.items())
-            lines.append(f"`preset=\"{name}\"` sets {values}, unless they are given.")
+            lines.append(f'`preset="{name}"` sets {values}, unless they are given.')
     return "\n".join(lines) + "\n"
 
 
@@ -56,7 +56,9 @@ def as_text() -> str:
         lines += ["", heading.upper(), ""]
         for o in _members(group):
             lines.append(f"  {o.name} = {_value(o.default)}    ({o.range})")
-            lines += textwrap.wrap(o.meaning, 88, initial_indent="      ", subsequent_indent="      ")
+            lines += textwrap.wrap(
+                o.meaning, 88, initial_indent="      ", subsequent_indent="      "
+            )
     return "\n".join(lines[1:]) + "\n"
 
 

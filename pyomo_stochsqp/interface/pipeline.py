@@ -6,25 +6,28 @@ r"""From a model and options to a finished run, one line per layer:
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ..compile import compile_program
+from ..compile import Evaluator, compile_program
 from ..declare import StochasticProgram, read_model
-from ..errors import OptionError
+from ..errors import EmptyModelError, OptionError
 from ..estimate import ModelOracle
 from ..oracle import Oracle, SourceInfo, Vector
 from ..report import Budget, Certifier, Observer, Outcome, Progress, Tolerances, run
 from ..sample import Sampler
 from ..sqp import Assembly, Choices, Parameters, State, assemble, unscaled
 from .scaling import user_scaling
+from .solution import starting_duals
 
 #: defaults of tol_feas and tol_opt, which are relative (see report/certificate.py)
 SAMPLED_TOLERANCE = 1e-3
 EXACT_TOLERANCE = 1e-6
+
+Compiler = Callable[[StochasticProgram, Any], Evaluator]
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,8 @@ class Setup:
     budget: Budget
     tolerances: Tolerances
     seed: int
+    #: multipliers to start from, in the user's units
+    multipliers: Vector | None = None
 
     @property
     def backend(self) -> str:
@@ -46,7 +51,15 @@ class Setup:
 
     def beginning(self) -> Progress:
         """The run before its first iteration."""
-        return Progress.beginning(self.assembly.method.start(self.oracle.problem.x0), State.COLUMNS)
+        state = self.assembly.method.start(self.oracle.problem.x0)
+        if self.multipliers is not None:
+            factors = self.assembly.scaling
+            state = replace(state, y=self.multipliers * factors.objective / factors.rows)
+        return Progress.beginning(state, State.COLUMNS)
+
+    def user_multipliers(self, y: Vector) -> Vector:
+        """Multipliers of a state in the user's units."""
+        return y * self.assembly.scaling.rows / self.assembly.scaling.objective
 
     def run(self, observers: Sequence[Observer] = (), progress: Progress | None = None) -> Outcome:
         """Run to the end, from the beginning or from where ``progress`` stands."""
@@ -65,14 +78,17 @@ def prepare(
     options: Mapping[str, Any],
     time_limit: float | None = None,
     start: Vector | None = None,
+    compiler: Compiler = compile_program,
 ) -> Setup:
     """Everything before the first iteration; ``start`` replaces the values of the Vars."""
     seed = options["seed"] if options["seed"] is not None else secrets.randbits(32)
     program = read_model(model)
-    evaluator = compile_program(program, jit=options["jit"])
+    if not program.variables:
+        raise EmptyModelError(f"Model '{model.name}' has no free variables.")
+    evaluator = compiler(program, options["jit"])
     sampler = Sampler(program.sources, seed, options["sampling"], options["replacement"])
     oracle = ModelOracle(program, evaluator, sampler)
-    if start is not None:
+    if start is not None and start.size == oracle.problem.n:
         oracle.problem = replace(oracle.problem, x0=start)
     sizes = batch_sizes(options["batch_size"], oracle.sources)
     assembly = assemble(oracle, _choices(options, sizes, program, oracle))
@@ -84,6 +100,7 @@ def prepare(
         _budget(options, sizes, time_limit),
         _tolerances(options, oracle),
         seed,
+        starting_duals(program) if options["warm_start"] else None,
     )
 
 
@@ -106,6 +123,7 @@ def _choices(
         hessian=1.0 if isinstance(hessian, str) and hessian == "identity" else hessian,
         scaling=scaling,
         kkt_solver=options["kkt_solver"],
+        literal=options["preset"] == "paper",
         parameters=Parameters(
             tau0=options["merit_parameter"],
             xi0=options["ratio_parameter"],

@@ -1,4 +1,4 @@
-r"""One run from beginning to end, with everything that watches it: log, callback, checkpoint, signals."""
+r"""One run, with everything that watches it: log, callback, checkpoint, signals."""
 
 from __future__ import annotations
 

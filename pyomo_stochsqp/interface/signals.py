@@ -55,7 +55,7 @@ class Interruption:
 
     def _take(self, number: signal.Signals) -> None:
         handler = signal.getsignal(number)
-        if handler is not None:  # None: installed by something other than Python, not to be replaced
+        if handler is not None:  # None: not installed by Python, so it could not be put back
             self._before[number] = handler
             signal.signal(number, self._handle)
 

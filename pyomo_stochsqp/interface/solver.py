@@ -16,11 +16,13 @@ from pyomo.contrib.solver.common.solution_loader import NoSolutionSolutionLoader
 from pyomo.contrib.solver.common.util import NoOptimalSolutionError, NoSolutionError
 from pyomo.core.staleflag import StaleFlagManager
 
+from ..errors import EmptyModelError
 from ..report import Outcome
 from ..report.checkpoint import load
 from .config import StochSQPConfig, given_options
 from .options import validated
 from .pipeline import Setup, prepare
+from .recompile import Recompiler
 from .results import StochSQPResults
 from .resume import continued
 from .session import run_session
@@ -48,6 +50,10 @@ class StochSQP(SolverBase):
 
     CONFIG = StochSQPConfig()
 
+    def __init__(self, **kwds: Any):
+        super().__init__(**kwds)
+        self._compiler = Recompiler()
+
     def available(self) -> Availability:
         """Always: the solver is this package."""
         return Availability.FullLicense
@@ -74,11 +80,12 @@ class StochSQP(SolverBase):
 
         timer.start("prepare")
         start = None if checkpoint is None else checkpoint.start
-        setup = prepare(model, options, start=start)
-        timer.stop("prepare")
-        if not setup.program.variables:
-            results = _nothing_to_solve(model)
+        try:
+            setup = prepare(model, options, start=start, compiler=self._compiler)
+        except EmptyModelError as empty:
+            results = _nothing_to_solve(model, str(empty))
         else:
+            timer.stop("prepare")
             if config.time_limit is not None:
                 left = max(0.0, config.time_limit - (default_timer() - began))
                 setup = replace(setup, budget=replace(setup.budget, time_limit=left))
@@ -110,9 +117,8 @@ def _results(setup: Setup, outcome: Outcome) -> StochSQPResults:
     return results
 
 
-def _nothing_to_solve(model: Any) -> StochSQPResults:
+def _nothing_to_solve(model: Any, message: str) -> StochSQPResults:
     results = StochSQPResults()
-    message = f"Model '{model.name}' has no free variables."
     results.termination_condition = TerminationCondition.emptyModel
     results.extra_info.message = message
     results.solution_loader = NoSolutionSolutionLoader(model, message)

@@ -80,6 +80,8 @@ class NewFactor:
             raise KKTFailure(f"CHOLMOD: {error}") from error
 
     def solve(self, rhs: Vector) -> Vector:
+        if self._factor.rcond > rhs.size * np.finfo(float).eps:
+            return self._factor.solve(rhs)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", cholmod.CholmodWarning)
             try:

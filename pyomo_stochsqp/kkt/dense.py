@@ -1,6 +1,6 @@
 r"""Small or dense systems: Cholesky of the Schur complement, straight on LAPACK.
 
-With H = R'R (R a number, a diagonal, or the upper Cholesky factor of a full H), z = R d, W = J R^-1:
+With H = R'R (R a number, a diagonal, or the Cholesky factor of a full H), z = R d and W = J R^-1:
 
     [ I   W' ] [ z ]   [ R^-T r_x ]            z = R^-T r_x - W'y
     [ W  -δ  ] [ y ] = [ r_y      ],           (W W' + δ) y = W R^-T r_x - r_y.
@@ -11,8 +11,8 @@ with W, because the error of y_0 is known: y = y_0 + S^-1 (ε y_0). Further ones
     ρ = W z - δ y - r_y,      dy = S^-1 ρ,      y += dy,      z -= W'dy.
 
 At a handful of variables the cost is the number of calls, not arithmetic: everything goes through
-BLAS and LAPACK directly, into arrays allocated once. What is almost never wrong (a zero row, a NaN
-in J) is looked for only after the factorisation has failed.
+BLAS and LAPACK directly, into arrays allocated once, and what is almost never there (a zero row) is
+looked for only after the factorisation has failed.
 """
 
 from __future__ import annotations
@@ -88,17 +88,16 @@ class DenseBackend:
             return
         if isinstance(delta, np.ndarray):
             self._delta, self._has_delta = delta.copy(), True
-            smallest = np.minimum.reduce(delta)
+            usable = dasum(delta) < math.inf and np.minimum.reduce(delta) >= 0.0
         else:
             self._delta, self._has_delta = delta, delta != 0.0
-            smallest = delta
-        if not smallest >= 0.0:
+            usable = 0.0 <= delta < math.inf
+        self._form_schur()
+        # ε holds the squared row norms: one sum finds a NaN anywhere in J, which LAPACK need not
+        if not (usable and dasum(self._epsilon) < math.inf):
             check_finite(jacobian_values, delta)
-        schur = self._form_schur()
-        _, info = dpotrf(schur, 0, 0, 1)
-        # a NaN in any row reaches the last pivot; LAPACK need not report it
-        if info != 0 or not 0.0 < schur[-1, -1] < math.inf:
-            check_finite(jacobian_values, delta)
+            raise KKTFailure("squares of Jacobian entries overflow: scale the constraints")
+        if dpotrf(self._schur, 0, 0, 1)[1] != 0:
             self._factorise_with_zero_rows()
 
     def solve(self, r_x: Vector, r_y: Vector) -> Solution:
@@ -165,7 +164,7 @@ class DenseBackend:
             self._w_flat[self._slots] = jacobian_values / root[self._columns]
 
     def _take_full(self, hessian: Vector, jacobian_values: Vector) -> None:
-        """R = U with H = U'U; held variables leave W, as if their U_ii were infinite."""
+        """R = U with H = U'U; held variables leave H and W, as if their h were infinite."""
         n = self._n
         if self._hessian_is_diagonal:
             raise unusable(hessian, n, n)
@@ -179,6 +178,9 @@ class DenseBackend:
             raise unusable(hessian, n, row.size)
         diagonal = upper.diagonal().copy()
         check_positive(diagonal)
+        held = np.flatnonzero(diagonal >= HELD)
+        upper[held] = upper[:, held] = 0.0
+        upper[held, held] = diagonal[held]
         _, info = dpotrf(upper, 0, 0, 1)
         if info != 0 or not 0.0 < upper[-1, -1] < math.inf:
             raise KKTFailure(
@@ -194,28 +196,27 @@ class DenseBackend:
             self._w_flat[:] = 0.0
             self._w_flat[self._slots] = jacobian_values
         dtrtrs(upper, self._wt, 0, 1, 0, n, 1)
-        self._w[:, diagonal >= HELD] = 0.0
+        self._w[:, held] = 0.0
 
-    def _form_schur(self) -> Vector:
+    def _form_schur(self) -> None:
         """The upper triangle of W W' + δ, regularised."""
         dsyrk(1.0, self._wt, 0.0, self._schur, 1, 0, 1)
         diagonal = self._schur_diagonal
         diagonal += np.multiply(diagonal, REGULARISATION, out=self._epsilon)
         if self._has_delta:
             diagonal += self._delta
-        return self._schur
 
     def _factorise_with_zero_rows(self) -> None:
         """A row without entries, or with held variables only, has no scale of its own: use 1."""
-        schur = self._form_schur()
+        self._form_schur()
         diagonal = self._schur_diagonal
         empty = diagonal < np.finfo(float).tiny
         diagonal[empty] = self._epsilon[empty] = REGULARISATION
-        _, info = dpotrf(schur, 0, 0, 1)
-        if info != 0 or not 0.0 < schur[-1, -1] < math.inf:
+        info = dpotrf(self._schur, 0, 0, 1)[1]
+        if info != 0:
             raise KKTFailure(
-                f"the Schur complement J H^-1 J' breaks down at row {max(info, 1) - 1}: "
-                "scale the constraints, their squares overflow"
+                f"the Schur complement J H^-1 J' breaks down at row {info - 1}: scale the "
+                "constraints and variables"
             )
 
     def _times_inverse_root_transposed(self, r: Vector) -> Vector:

@@ -93,7 +93,7 @@ class KKTPattern:
 def compressed(
     what: str, indptr: Indices, indices: Indices, lines: int, width: int
 ) -> tuple[Indices, Indices]:
-    """Checked pattern arrays with 32-bit indices where they fit (smaller, and what the C codes use).
+    """Checked pattern arrays, with 32-bit indices where they fit (what the C codes use).
 
     The check costs one pass and is made once; a wrong pattern would otherwise give wrong answers
     silently, since the factorisation codes do not look.

@@ -5,8 +5,10 @@ With R = diag(sqrt(h)), z = R d and W = J R^-1:
     S = W W' + diag(δ + ε) = A A',        A = [ W   diag(sqrt(δ + ε)) ],
     y_0 = S^-1 (W R^-1 r_x - r_y),        y = y_0 + S^-1 (ε y_0),        z = R^-1 r_x - W'y,
 
-and as long as it pays: ρ = W z - δ y - r_y, dy = S^-1 ρ, y += dy, z -= W'dy. The extra columns of A let a code that factorises A A' take another δ in
-every row without touching the pattern of S; forming S with SciPy would drop exact zeros.
+and, as long as it pays, ρ = W z - δ y - r_y, dy = S^-1 ρ, y += dy, z -= W'dy.
+
+The extra columns of A let a code that factorises A A' take another δ in every row without touching
+the pattern of S; forming S with SciPy would drop exact zeros.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """History, certificates, the driver loop, log and plots: what a run tells about itself."""
 
 from .certificate import Certificate, Certifier
-from .driver import Budget, Observer, Outcome, Tolerances, run
+from .driver import Budget, Method, Observer, Outcome, Tolerances, run
 from .history import History
 from .progress import Progress
 from .termination import Stop
@@ -11,6 +11,7 @@ __all__ = [
     "Certificate",
     "Certifier",
     "History",
+    "Method",
     "Observer",
     "Outcome",
     "Progress",

@@ -18,7 +18,7 @@ from __future__ import annotations
 import os
 import time
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from math import inf
 from typing import Any
@@ -31,6 +31,7 @@ from ..oracle import SETUP_STREAM, Oracle, Vector
 from .certificate import Certificate
 from .history import History
 from .progress import Progress, TailAverage
+from .termination import Stop
 
 #: a probe may differ by this much between machines; on one machine it is equal
 PROBE_TOLERANCE = 1e-9
@@ -113,7 +114,7 @@ def save(
         arrays |= packed("best", progress.best)
     fresh = f"{path}.new"
     with open(fresh, "wb") as file:
-        np.savez(file, **arrays)
+        np.savez(file, **arrays)  # type: ignore[arg-type]
         file.flush()
         os.fsync(file.fileno())
     os.replace(fresh, path)
@@ -167,13 +168,15 @@ def probe_of(oracle: Oracle, x: Vector) -> Vector:
 
 def packed(name: str, value: Any) -> Arrays:
     """A record of numbers, arrays and records as named arrays; other things are left out."""
-    if is_dataclass(value):
-        parts = ((f.name, getattr(value, f.name)) for f in fields(value))
-        return {k: v for part, item in parts for k, v in packed(f"{name}.{part}", item).items()}
-    if hasattr(value, "_fields"):
-        parts = zip(value._fields, value, strict=True)
-        return {k: v for part, item in parts for k, v in packed(f"{name}.{part}", item).items()}
-    if isinstance(value, (bool, int, float, str, np.ndarray, np.number)):
+    parts = _parts(value)
+    if parts:
+        found: Arrays = {}
+        for part in parts:
+            found |= packed(f"{name}.{part}", getattr(value, part))
+        return found
+    if isinstance(value, Stop):
+        return {name: np.asarray(_STOP + value.name)}
+    if isinstance(value, (bool, int, float, np.ndarray, np.number)):
         return {name: np.asarray(value)}
     return {}
 
@@ -186,18 +189,25 @@ def unpacked(name: str, template: Any, arrays: Arrays) -> Any:
     >>> unpacked("p", P(0, None), packed("p", P(3, np.ones(2))))
     P(a=3, b=array([1., 1.]))
     """
-    if is_dataclass(template):
-        parts = {
-            f.name: unpacked(f"{name}.{f.name}", getattr(template, f.name), arrays)
-            for f in fields(template)
-        }
-        return type(template)(**parts)  # type: ignore[operator]
-    if hasattr(template, "_fields"):
-        return type(template)(
-            *(unpacked(f"{name}.{f}", getattr(template, f), arrays) for f in template._fields)
-        )
+    parts = _parts(template)
+    if parts:
+        values = {p: unpacked(f"{name}.{p}", getattr(template, p), arrays) for p in parts}
+        return type(template)(**values)
     return _plain(arrays[name]) if name in arrays else template
 
 
+def _parts(value: Any) -> Sequence[str]:
+    """The fields of a dataclass or a named tuple; nothing for anything else."""
+    if is_dataclass(value):
+        return [f.name for f in fields(value)]
+    return getattr(value, "_fields", ())
+
+
 def _plain(array: NDArray[Any]) -> Any:
-    return array.item() if array.ndim == 0 else array
+    if array.ndim:
+        return array
+    value = array.item()
+    return Stop[value.removeprefix(_STOP)] if isinstance(value, str) else value
+
+
+_STOP = "Stop."

@@ -139,6 +139,10 @@ def _iterate(
     """The main loop."""
     state, history, average = progress.state, progress.history, progress.average
     deadline = time.perf_counter() + budget.time_limit
+    if state.ended is not None:
+        return state.ended, ""
+    if progress.best is not None and tolerances.met(progress.best):
+        return Stop.CONVERGED, ""
     while True:
         if state.k >= budget.max_iter:
             return Stop.ITERATION_LIMIT, ""

@@ -1,7 +1,7 @@
 r"""The log of a run: an aligned table in the manner of IPOPT, and a progress line on a terminal.
 
-Which iterations get a line depends on their number: all up to 10, then multiples of 10 up to 100, of
-100 up to 1000, and so on; so equal runs print equal tables. Slow runs also print a line whenever
+Which iterations get a line depends on their number: all up to 10, then multiples of 10 up to 100,
+of 100 up to 1000, and so on; so equal runs print equal tables. Slow runs also print a line whenever
 ``PATIENCE`` seconds have passed without one. An iteration without a line costs a fraction of a
 microsecond.
 

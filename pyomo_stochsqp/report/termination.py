@@ -8,7 +8,7 @@ from enum import Enum
 class Stop(Enum):
     """The reasons, with the sentence a user reads."""
 
-    CONVERGED = "converged: the upper confidence bounds of both errors are below their tolerances"
+    CONVERGED = "converged, the upper confidence bounds of both errors are below their tolerances"
     ITERATION_LIMIT = "the iteration limit was reached"
     SAMPLE_LIMIT = "the sample budget was used up"
     TIME_LIMIT = "the time limit was reached"

@@ -60,10 +60,12 @@ class StochasticSQP:
         self._p = parameters or Parameters()
         self._given = lipschitz_constants
         self._units = units
+        self._bounded = oracle.problem.bounded
         self._jacobian = Jacobian(oracle.problem)
 
     def start(self, x: Vector) -> State:
         """The state before the first iteration."""
+        x = self._oracle.problem.project(x)
         batch = self._batches.sizes(1, BatchState())
         if self._given is None:
             constants = lipschitz.initial(self._oracle, x, batch, self._jacobian)
@@ -97,11 +99,14 @@ class StochasticSQP:
         if estimate.issue is not None:
             return replace(state, k=k, issue=estimate.issue)
 
-        direction = self._subproblem.direction(x, estimate, H, state.tau)  # eq. linear_system
+        direction = self._subproblem.direction(  # eq. linear_system
+            x, estimate, H, state.tau, state.noise
+        )
         d, N = direction.d, direction.curvature
         constants, batch, curvature = state.constants, state.batch, state.curvature
+        noise = state.noise
         if look.halves is not None:
-            batch = self._noise_of(look, direction, H, state.tau, batch)
+            batch, noise = self._noise_of(look, direction, H, state)
 
         if N > TINY_STEP**2 * (1.0 + float(x @ x)):
             tau_trial = self._trial(direction)
@@ -119,15 +124,17 @@ class StochasticSQP:
             tau, xi, tau_trial = state.tau, state.xi, inf
             alpha = stepsize.smallest_step(beta, xi, tau, self._D(tau, beta, constants), p.eta)
 
+        x_next = x + alpha * d
         return State(
             k=k,
-            x=x + alpha * d,
+            x=self._oracle.problem.project(x_next) if self._bounded else x_next,
             y=direction.y,
             tau=tau,
             xi=xi,
             constants=constants,
             batch=batch,
             curvature=curvature,
+            noise=noise,
             samples=state.samples + rows,
             x_before=x,
             alpha=alpha,
@@ -192,18 +199,17 @@ class StochasticSQP:
         return look
 
     def _noise_of(
-        self,
-        look: _Look,
-        direction: Direction,
-        H: object,
-        tau: float,
-        batch: BatchState,
-    ) -> BatchState:
-        """Compare the directions of two half batches (see batches.py)."""
+        self, look: _Look, direction: Direction, H: object, state: State
+    ) -> tuple[BatchState, float]:
+        """Compare two half batches: their directions (see batches.py) and their constraints."""
         assert look.halves is not None
-        one, two = (self._subproblem.direction(look.x, e, H, tau).d for e in look.halves)
-        noise = 0.25 * quadratic_form(H, one - two)
-        return self._batches.after_probe(batch, noise, direction.curvature)
+        a, b = look.halves
+        one, two = (
+            self._subproblem.direction(look.x, e, H, state.tau, state.noise).d for e in look.halves
+        )
+        spread = 0.25 * quadratic_form(H, one - two)
+        noise = 0.5 * float(np.abs(a.c - b.c).sum())
+        return self._batches.after_probe(state.batch, spread, direction.curvature), noise
 
     def _check(
         self,

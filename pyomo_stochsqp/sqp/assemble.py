@@ -16,10 +16,12 @@ import numpy as np
 
 from ..kkt import KKTPattern, make_backend
 from ..oracle import ITERATION_STREAM, Jacobian, Oracle, Problem, Vector
+from ..report import Method
 from . import scaling
 from .algorithm import StochasticSQP
 from .batches import Batches
 from .curvature import BFGS, Curvature, Fixed, Spectral
+from .elastic_subproblem import ElasticSubproblem
 from .exact import ExactSQP
 from .parameters import Parameters
 from .phases import TwoPhase
@@ -44,6 +46,8 @@ class Choices:
     #: None scales automatically
     scaling: Scaling | None = None
     kkt_solver: str = "auto"
+    #: Algorithm 1 and nothing else: no exact phase, no elastic rows where there are equalities only
+    literal: bool = False
     parameters: Parameters = field(default_factory=lambda: Parameters(tau0=1.0, step_cap=1.0))
 
 
@@ -51,7 +55,7 @@ class Choices:
 class Assembly:
     """A method ready to run, and what a certificate needs in the user's units."""
 
-    method: TwoPhase
+    method: Method
     #: multipliers of the problem in the user's units
     subproblem: Subproblem
     scaling: Scaling
@@ -69,7 +73,8 @@ def assemble(oracle: Oracle, choices: Choices) -> Assembly:
     schedule = make_schedule(beta)
     batches = Batches(oracle.sources, choices.batch, choices.growth, choices.growth_rate, schedule)
 
-    first, backend = subproblem_for(problem, choices.kkt_solver, _is_dense(choices.hessian))
+    given_dense = isinstance(choices.hessian, np.ndarray) and choices.hessian.ndim == 2
+    first, backend = subproblem_for(problem, choices, given_dense)
     sampled = StochasticSQP(
         scaled,
         first,
@@ -80,31 +85,33 @@ def assemble(oracle: Oracle, choices: Choices) -> Assembly:
         choices.lipschitz,
         factors.units(),
     )
+    user, _ = subproblem_for(oracle.problem, choices, False)
+    if choices.literal:
+        return Assembly(sampled, user, factors, backend)
     dense = isinstance(choices.hessian, str) and problem.n <= LARGEST_DENSE
-    second, _ = subproblem_for(problem, choices.kkt_solver, dense or _is_dense(choices.hessian))
+    second, _ = subproblem_for(problem, choices, dense or given_dense)
     whole = scaled.draw(ITERATION_STREAM, 0, [s.size or 1 for s in oracle.sources])
     curvature: Curvature = BFGS(problem.n) if dense else _given(choices.hessian) or Fixed()
     exact = ExactSQP(scaled, whole, second, curvature, choices.parameters, factors.units())
-    user, _ = subproblem_for(oracle.problem, choices.kkt_solver, False)
     return Assembly(TwoPhase(sampled, exact, batches), user, factors, backend)
 
 
-def subproblem_for(problem: Problem, kkt_solver: str, dense: bool) -> tuple[Subproblem, str]:
+def subproblem_for(problem: Problem, choices: Choices, dense: bool) -> tuple[Subproblem, str]:
     """The subproblem that a problem's rows and bounds need, and its back end in words."""
     pattern = KKTPattern(
         problem.n, problem.m, problem.jac_indptr, problem.jac_indices, hessian_dense=dense
     )
-    backend = make_backend(pattern, kkt_solver)
-    return EqualitySubproblem(problem, backend, Jacobian(problem)), backend.describe()
+    backend = make_backend(pattern, choices.kkt_solver)
+    jacobian = Jacobian(problem)
+    if choices.literal and problem.equalities_only:
+        return EqualitySubproblem(problem, backend, jacobian), backend.describe()
+    elastic = ElasticSubproblem(problem, backend, jacobian, choices.parameters, pattern)
+    return elastic, backend.describe()
 
 
 def _given(hessian: Any) -> Fixed | None:
     """The user's matrix, if there is one."""
     return None if isinstance(hessian, str) else Fixed(hessian)
-
-
-def _is_dense(hessian: Any) -> bool:
-    return isinstance(hessian, np.ndarray) and hessian.ndim == 2
 
 
 def unscaled(problem: Problem) -> Scaling:

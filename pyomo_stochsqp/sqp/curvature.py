@@ -24,7 +24,7 @@ import numpy as np
 
 from ..oracle import Estimate, Jacobian, Vector
 
-ZETA = 1e-8
+ZETA = 1e-12
 KAPPA = 1e8
 DAMPING = 0.2
 #: per pair, log h moves this share of the way to what was seen, cut off at this factor

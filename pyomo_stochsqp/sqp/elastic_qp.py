@@ -2,11 +2,11 @@ r"""The elastic QP of an iteration, solved by the cheapest method that can (see 
 
     min_d  g'd + 1/2 d'Hd + rho dist_1(c + J d, [row_lower, row_upper])    s.t.  lower <= d <= upper
 
-    1. no rows, H diagonal         d = clip(-g / h), in closed form
-    2. equalities only             the equality-constrained step, if it meets bounds and |y| <= rho
-    3. H diagonal                  Newton's method on the dual from the last multipliers (qp_newton.py)
-       H full                      corrections of the last active set (qp_active_set.py)
-    4. where 3 gives up            an interior point (qp_interior.py), finished by 3 from its guess
+    1. no rows, H diagonal    d = clip(-g / h), in closed form
+    2. equalities only        the equality-constrained step, if it meets the bounds and |y| <= rho
+    3. H diagonal             Newton's method on the dual, from the last multipliers (qp_newton.py)
+       H full                 corrections of the last active set (qp_active_set.py)
+    4. where 3 gives up       an interior point (qp_interior.py), finished by 3 from its guess
 
 All of them share one KKT back end and its one symbolic analysis. 2 and 3 cost one to three
 factorisations where the active set changes little from iteration to iteration; 4 costs some ten,
@@ -16,6 +16,7 @@ from anywhere. Whatever happens numerically ends in a status, never in an except
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from ..oracle import Jacobian, Problem, Vector
 from .qp_active_set import ActivePoint, ActiveSet
 from .qp_hessian import Diagonal, quadratic_term
 from .qp_interior import InteriorPoint
-from .qp_model import QP, QPSolution
+from .qp_model import QP, QPSolution, Status
 from .qp_newton import DualNewton, DualPoint
 
 METHODS = ("equality", "newton", "active_set", "interior")
@@ -33,14 +34,18 @@ METHODS = ("equality", "newton", "active_set", "interior")
 #: steps from a warm or cold start; beyond them the interior point is the better bet
 NEWTON_STEPS = 12
 CORRECTIONS = 6
+#: the number of variables up to which Newton's method is tried from a cold start
+COLD_NEWTON = 500
 #: steps when an interior iterate is finished off
 FINISHING = 4
 #: progress of the interior point at which its guess is first tried, and the gain between trials
 READY = 1e-5
 BETWEEN_TRIALS = 1e-2
 INTERIOR_STEPS = 60
+#: a loss of progress by this factor means that rounding has taken over, or a bad start
+RELAPSE = 1e3
 #: progress beyond which nothing but rounding is left
-EXHAUSTED = 1e-15
+EXHAUSTED = 1e-25
 #: relative residual up to which an unfinished interior iterate still counts as a solution
 ACCEPTABLE = 1e-8
 
@@ -48,8 +53,8 @@ ACCEPTABLE = 1e-8
 class ElasticQP:
     """A solver for the subproblems of one problem.
 
-    ``methods`` restricts what may be tried, for tests and benchmarks. ``pattern`` is needed only if H
-    comes as values on a sparse pattern.
+    ``methods`` restricts what may be tried, for tests and benchmarks. ``pattern`` is needed only if
+    H comes as values on a sparse pattern.
     """
 
     def __init__(
@@ -105,8 +110,8 @@ class ElasticQP:
             return QPSolution(qp, nothing, np.zeros(self._m), left, "none", 0, "failed")
 
     def _hopes_for_equality(self, warm: QPSolution | None) -> bool:
-        """Only equalities, and the last solution was not stopped by a bound or a limit."""
-        return self._try_equality and (warm is None or warm.unhindered)
+        """Only equalities, and no bounds or none that stopped the last solution."""
+        return self._try_equality and (self._unbounded or warm is None or warm.unhindered)
 
     def _equality_step(self, qp: QP, H: Any) -> QPSolution | None:
         """The KKT step with every row active and no bound, if that is the solution."""
@@ -129,10 +134,12 @@ class ElasticQP:
         if isinstance(qp.hessian, Diagonal):
             if "newton" not in self._methods:
                 return None
-            if warm is None:
-                y = np.zeros(self._m)
+            if warm is not None:
+                y = warm.y if warm.qp.rho <= qp.rho else warm.y.clip(-qp.rho, qp.rho)
+            elif self._n <= COLD_NEWTON:
+                y = self._newton.cold_start(qp)
             else:
-                y = np.minimum(np.maximum(warm.y, -qp.rho), qp.rho)
+                return None
             return self._from_newton(qp, self._newton.solve(qp, y, NEWTON_STEPS), 0)
         if "active_set" not in self._methods:
             return None
@@ -144,20 +151,29 @@ class ElasticQP:
         return self._from_active_set(qp, found, 0)
 
     def _interior(self, qp: QP) -> QPSolution:
-        """From scratch."""
-        point = InteriorPoint(qp, self._backend, self._equality)
-        next_trial = READY
-        for step in range(1, INTERIOR_STEPS + 1):
-            if not point.advance():
-                break
-            if point.progress <= next_trial:
-                found = self._finished(qp, point, step)
+        """From scratch: expecting moderate multipliers first, multipliers at their limits next."""
+        steps = 0
+        best: tuple[float, QPSolution] | None = None
+        for expect_limits in (False, True):
+            point = InteriorPoint(qp, self._backend, self._equality, expect_limits)
+            trial_at, stop_at = READY, inf
+            for _ in range(INTERIOR_STEPS):
+                if not point.advance() or not EXHAUSTED < point.progress < stop_at:
+                    break
+                steps += 1
+                stop_at = min(stop_at, RELAPSE * point.progress)
+                if point.progress > trial_at:
+                    continue
+                trial_at = point.progress * BETWEEN_TRIALS
+                found = self._finished(qp, point, steps)
                 if found is not None:
                     return found
-                next_trial = point.progress * BETWEEN_TRIALS
-            if point.progress <= EXHAUSTED:
+                candidate = self._as_it_is(qp, point, steps)
+                if best is None or candidate[0] < best[0]:
+                    best = candidate
+            if best is not None and best[1].status == "solved":
                 break
-        return self._unfinished(qp, point, step)
+        return (best or self._as_it_is(qp, point, steps))[1]
 
     def _finished(self, qp: QP, point: InteriorPoint, steps: int) -> QPSolution | None:
         """An interior iterate brought to full accuracy, if its guess of the active set is right."""
@@ -168,15 +184,15 @@ class ElasticQP:
         found = self._active_set.solve(qp, bounds, rows, FINISHING)
         return self._from_active_set(qp, found, steps)
 
-    def _unfinished(self, qp: QP, point: InteriorPoint, steps: int) -> QPSolution:
-        """The last interior iterate as it is: degenerate to the point that no guess is right."""
+    def _as_it_is(self, qp: QP, point: InteriorPoint, steps: int) -> tuple[float, QPSolution]:
+        """(residual, an interior iterate), for programs so degenerate that no guess is right."""
         bounds, rows = point.guess()
         y = snapped(qp, point.y, rows)
         d = qp.in_box(np.where(bounds < 0.0, qp.lower, np.where(bounds > 0.0, qp.upper, point.d)))
         left = float(np.abs(qp.distances(qp.times(d))).sum())
-        accurate = qp.residual(d, y) <= ACCEPTABLE
-        status = "solved" if accurate else "inaccurate"
-        return QPSolution(qp, d, y, left, "interior", steps, status, bounds, rows)
+        residual = qp.residual(d, y)
+        status: Status = "solved" if residual <= ACCEPTABLE else "inaccurate"
+        return residual, QPSolution(qp, d, y, left, "interior", steps, status, bounds, rows)
 
     def _from_newton(
         self, qp: QP, found: tuple[DualPoint, int] | None, before: int

@@ -70,7 +70,7 @@ class ExactSQP:
 
     def start(self, x: Vector) -> State:
         """The state before the first iteration."""
-        x = np.clip(x, self._problem.x_lower, self._problem.x_upper)
+        x = self._problem.project(x)
         return State(
             k=0,
             x=x,
@@ -91,7 +91,7 @@ class ExactSQP:
         if here.issue is not None:
             return replace(state, k=state.k + 1, issue=here.issue)
         H = state.curvature.H
-        direction = self._subproblem.direction(x, here, H, state.tau)
+        direction = self._subproblem.direction(x, here, H, state.tau, 0.0)
         state = replace(
             state,
             k=state.k + 1,
@@ -106,6 +106,9 @@ class ExactSQP:
 
         tau = self._merit_parameter(state, direction)
         found = self._line_search(x, here, direction, H, tau)
+        if found is None and state.curvature.pairs:
+            # An ill-conditioned H can spoil the direction; it is learned anew before giving up.
+            return replace(state, curvature=self._curvature.initial(0.0))
         if found is None:
             return replace(state, ended=Stop.STALLED)
         alpha, x_next, there, looks = found
@@ -129,7 +132,7 @@ class ExactSQP:
     def _ended(self, x: Vector, here: Estimate, direction: Direction) -> Stop | None:
         problem = self._problem
         gradient = here.g + self._jacobian.transposed(here.J, direction.y)
-        projected = np.clip(x - gradient, problem.x_lower, problem.x_upper) - x
+        projected = problem.project(x - gradient) - x
         size = 1.0 + float(np.abs(direction.y).max(initial=0.0))
         violation = direction.violation
         if float(np.abs(projected).max(initial=0.0)) <= SOLVED * size and violation <= SOLVED:
@@ -168,7 +171,7 @@ class ExactSQP:
         looks = 0
         corrected = False
         while alpha > SMALLEST_STEP:
-            x_next = np.clip(x + alpha * direction.d, problem.x_lower, problem.x_upper)
+            x_next = problem.project(x + alpha * direction.d)
             there = self._estimate(x_next)
             looks += 1
             if there.issue is None:
@@ -190,8 +193,8 @@ class ExactSQP:
     ) -> tuple[Vector, Estimate] | None:
         """The full step corrected for the bend of the constraints."""
         bent = Estimate(here.g, there.c - self._jacobian.times(here.J, direction.d), here.J)
-        d = self._subproblem.direction(x, bent, H, tau).d
-        x_next = np.clip(x + d, self._problem.x_lower, self._problem.x_upper)
+        d = self._subproblem.direction(x, bent, H, tau, 0.0).d
+        x_next = self._problem.project(x + d)
         there = self._estimate(x_next)
         return None if there.issue is not None else (x_next, there)
 

@@ -8,9 +8,10 @@ A guess fixes d_B and y_I; what is left is one equality-constrained program,
     [ H_FF  J_AF' ] [ d_F ]     [ g + H d_B + J'y_I ]_F
     [ J_AF  0     ] [ y_A ] = - [ J d_B - target    ]_A ,      target_j = a_j or b_j.
 
-If its solution has all signs right it is the program's solution. Otherwise every entry that is wrong
-moves to its neighbour state (the primal-dual active set method), and the new guess is tried. This
-ends in one or two corrections near the solution; it may cycle from afar, so corrections are limited.
+If its solution has all signs right it is the program's solution. Otherwise every entry that is
+wrong moves to its neighbour state (the primal-dual active set method), and the new guess is tried.
+This ends after one or two corrections near the solution. From afar it may cycle, so their number is
+limited.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import numpy as np
 
 from ..kkt import KKTBackend
 from ..oracle import Vector
-from .qp_model import QP, REMOVED
+from .qp_model import QP, REMOVED, Mask
 
 #: wrong signs below this, relative to the largest entry of their kind, are rounding
 ROUNDING = 1e-11
@@ -41,7 +42,7 @@ class ActivePoint(NamedTuple):
 class ActiveSet:
     """The method for one problem shape; ``equality`` marks rows with a = b."""
 
-    def __init__(self, backend: KKTBackend, equality: Vector):
+    def __init__(self, backend: KKTBackend, equality: Mask):
         self._backend = backend
         self._equality = equality
 

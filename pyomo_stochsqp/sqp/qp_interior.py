@@ -26,24 +26,28 @@ import numpy as np
 
 from ..kkt import KKTBackend
 from ..oracle import Vector
-from .qp_model import QP, REMOVED
+from .qp_model import QP, REMOVED, Mask
 
 #: share of the way to the boundary a step may go
 LARGEST_SHARE = 0.9999
 SMALLEST_SHARE = 0.99
 #: the start: this share of the unconstrained step away from the bounds
 PUSH = 0.1
+#: ... with products s x that differ by no more than this factor
+OFF_CENTRE = 100.0
 #: below this width, relative to the unconstrained step, a variable counts as fixed
-FIXED = 1e-14
+FIXED = 1e-10
+#: quotients beyond this would end in infinities
+OVERFLOW = 1e60
 
 
 class InteriorPoint:
     """The iterates for one program: call :meth:`advance` until satisfied."""
 
-    def __init__(self, qp: QP, backend: KKTBackend, equality: Vector):
+    def __init__(self, qp: QP, backend: KKTBackend, equality: Mask, expect_limits: bool = False):
         self._qp = qp
         self._backend = backend
-        size, slope = self._scales()
+        size, slope = self._scales(expect_limits)
         width = qp.upper - qp.lower
         self._fixed = fixed = width <= FIXED * size
         self._at_lower = np.flatnonzero((qp.lower > -np.inf) & ~fixed)
@@ -53,18 +57,24 @@ class InteriorPoint:
         self._row = row = np.concatenate((above, below))
         self._sign = np.concatenate((np.ones(above.size), -np.ones(below.size)))
         self._bound = np.concatenate((qp.b[above], qp.a[below]))
-        self._has_bound = np.bincount(row, minlength=qp.a.size) > 0
+        bounds_of_row = self._by_row(np.ones(row.size))
+        self._has_bound = bounds_of_row > 0.0
         #: rows with two bounds, whose two multipliers share the row's step
-        self._twice = np.bincount(row, minlength=qp.a.size)[row] > 1
+        self._twice = bounds_of_row[row] > 1.0
         self._lo = np.where(equality[row], -qp.rho, 0.0)
         ends = np.cumsum([self._at_lower.size, self._at_upper.size, row.size])
         self._ends: tuple[int, int, int] = (int(ends[0]), int(ends[1]), int(ends[2]))
         self._start(size, slope, width)
 
-    def _scales(self) -> tuple[float, float]:
-        """The length of the unconstrained step, and the gradient it comes from."""
+    def _scales(self, expect_limits: bool) -> tuple[float, float]:
+        """The length of the unconstrained step and the gradient it comes from.
+
+        Where many multipliers end at rho, what they add to the gradient is the better measure.
+        """
         qp = self._qp
         slope = float(np.abs(qp.g).max(initial=0.0))
+        if expect_limits:
+            slope = max(slope, qp.rho * self._largest_entry())
         size = float(np.abs(qp.in_box(-qp.g / qp.hessian.diagonal)).max(initial=0.0))
         miss = float(np.abs(qp.distances(np.zeros(qp.a.size))).max(initial=0.0))
         size = max(size, miss / self._largest_entry()) or 1.0
@@ -75,7 +85,7 @@ class InteriorPoint:
 
     def _start(self, size: float, slope: float, width: Vector) -> None:
         qp, row = self._qp, self._row
-        push = np.minimum(0.25 * width, PUSH * size)
+        push = np.minimum(0.5 * width, PUSH * size)
         inside = np.minimum(np.maximum(0.0, qp.lower + push), qp.upper - push)
         self.d = np.where(self._fixed, qp.in_box(np.zeros(push.size)), inside)
         moderate = min(0.5 * qp.rho, slope / self._largest_entry())
@@ -93,7 +103,8 @@ class InteriorPoint:
         needed = np.concatenate(
             (gradient[self._at_lower], -gradient[self._at_upper], -above, above)
         )
-        self._x = np.maximum(needed, 0.0) + PUSH * size * slope / self._s
+        central = PUSH * size * slope / self._s
+        self._x = needed.clip(central, OFF_CENTRE * central)
         self.mu = self.first_mu = self._mean()
         #: what is left of the first iterate's errors in the two linear equations
         self.infeasibility = 1.0
@@ -101,7 +112,7 @@ class InteriorPoint:
     @property
     def y(self) -> Vector:
         """Multipliers of the rows."""
-        return np.bincount(self._row, self._sign * self._y, minlength=self._qp.a.size)
+        return self._by_row(self._sign * self._y)
 
     @property
     def progress(self) -> float:
@@ -119,7 +130,7 @@ class InteriorPoint:
         at_lo, at_rho = active[j:k], active[k:]
         equality = self._lo < 0.0
         state = np.where(at_rho, 2.0, np.where(at_lo, np.where(equality, -2.0, 0.0), 1.0))
-        return bounds, np.bincount(self._row, self._sign * state, minlength=self._qp.a.size)
+        return bounds, self._by_row(self._sign * state)
 
     def advance(self) -> bool:
         """One iteration; False when rounding, or the back end, allows no further one."""
@@ -137,13 +148,13 @@ class InteriorPoint:
         dual[fixed] = 0.0
         primal = sign * (qp.times(self.d)[row] - self._bound) + x[j:k] - x[k:]
 
-        theta = x / s
+        theta = (x / s).clip(1.0 / OVERFLOW, OVERFLOW)
         sigma = np.zeros(self.d.size)
         sigma[at_lower] = theta[:i]
         sigma[at_upper] += theta[i:j]
         sigma[fixed] = REMOVED
         delta_p = theta[j:k] + theta[k:]
-        conductance = np.bincount(row, 1.0 / delta_p, minlength=qp.a.size)
+        conductance = self._by_row(1.0 / delta_p)
         delta = np.where(self._has_bound, 1.0 / conductance, REMOVED)
         self._backend.factorise(qp.hessian.plus(sigma), qp.J, delta)
         share = delta[row] / delta_p
@@ -155,12 +166,12 @@ class InteriorPoint:
             r_x[at_lower] += e[:i]
             r_x[at_upper] -= e[i:j]
             r_p = e[k:] - e[j:k] - primal
-            r_y = np.bincount(row, sign * share * r_p, minlength=qp.a.size)
+            r_y = self._by_row(sign * share * r_p)
             solution = self._backend.solve(r_x, r_y)
             dy = share * sign * solution.y[row]
             if self._twice.any():
-                total = np.bincount(row, r_p, minlength=qp.a.size)[row]
-                dy -= np.where(self._twice, total / np.bincount(row, delta_p)[row], 0.0)
+                total = self._by_row(r_p)[row]
+                dy -= np.where(self._twice, total / self._by_row(delta_p)[row], 0.0)
             dd = np.where(fixed, 0.0, solution.d)
             ds = np.concatenate((dd[at_lower], -dd[at_upper], dy, -dy))
             return dd, dy, ds, e - theta * ds
@@ -183,6 +194,11 @@ class InteriorPoint:
         self.mu = self._mean()
         self.infeasibility *= 1.0 - alpha
         return True
+
+    def _by_row(self, values: Vector) -> Vector:
+        """Sums over the bounds of each row."""
+        sums: Vector = np.bincount(self._row, values, self._qp.a.size).astype(float, copy=False)
+        return sums
 
     def _mean(self) -> float:
         return float(self._s @ self._x) / max(self._s.size, 1)

@@ -2,9 +2,9 @@ r"""One elastic quadratic program, and what it means to solve it.
 
     min_d  g'd + 1/2 d'Hd + rho sum_j dist(J_j d, [a_j, b_j])      s.t.  l <= d <= u
 
-with a = row_lower - c and b = row_upper - c, entries of a, b, l, u possibly infinite, and H positive
-definite. Every d of the box is feasible, whatever the rows say, so there is exactly one solution.
-d solves the program if and only if multipliers y of the rows and z of the bounds exist with
+with a = row_lower - c and b = row_upper - c, entries of a, b, l, u possibly infinite, and H
+positive definite. Every d of the box is feasible, whatever the rows say, so there is exactly one
+solution, and d is that solution if and only if multipliers y of rows and z of bounds exist with
 
     g + H d + J'y + z = 0,
     z_i <= 0 at d_i = l_i,   z_i >= 0 at d_i = u_i,   z_i = 0 between,
@@ -20,15 +20,18 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..oracle import Jacobian, Vector
 from .qp_hessian import QuadraticTerm
+
+Mask = NDArray[np.bool_]
 
 #: added to a diagonal entry of the KKT matrix this takes the variable, or the row, out of it
 REMOVED = 1e20
 
 #: ``solved``: the conditions above hold to rounding; ``inaccurate``: they hold only roughly;
-#: ``failed``: no usable answer (non-finite data, H not positive definite), d = 0 where the box allows
+#: ``failed``: non-finite data or H not positive definite; d is then the box's point nearest to 0
 Status = Literal["solved", "inaccurate", "failed"]
 
 
@@ -79,7 +82,7 @@ class QP:
         return quadratic + self.rho * float(np.abs(self.distances(self.times(d))).sum())
 
     def unconstrained_scale(self) -> float:
-        """The size of the rows' values at the solution without them: what errors are relative to."""
+        """The size that the rows' values have without the rows: what errors are relative to."""
         free = self.in_box(-self.g / self.hessian.diagonal)
         nothing = np.minimum(np.maximum(0.0, self.a), self.b)
         size = float(self.J @ self.J) ** 0.5 * float(free @ free) ** 0.5

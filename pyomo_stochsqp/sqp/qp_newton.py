@@ -22,7 +22,6 @@ gives up: from a distance, or with more active rows than free variables, it is n
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.blas import ddot, dnrm2
 
 from ..kkt import KKTBackend
@@ -34,6 +33,7 @@ SOLVED = 1e-11
 ROUNDING = 1e-14
 #: where no step makes progress any more, an error larger by this factor is put down to rounding
 TOLERATED = 100.0
+EPSILON = float(np.finfo(float).eps)
 ARMIJO = 1e-4
 #: a step that cuts |r| by ten is a good one, even if rounding hides the rise of theta
 CLEAR_CUT = 0.1
@@ -79,7 +79,7 @@ class DualNewton:
         #: pieces of rows with one bound never change: [0, 1], [-1, 0] or [-1, 1] times rho
         self._low, self._high = -below.astype(float), above.astype(float)
         ranged = below & above & ~self._equality
-        self._ranged = ranged if ranged.any() else None
+        self._ranged, self._has_ranged = ranged, bool(ranged.any())
 
     def solve(self, qp: QP, y: Vector, max_steps: int) -> tuple[DualPoint, int] | None:
         """(solution, steps) from the start y, or None."""
@@ -94,9 +94,26 @@ class DualNewton:
                 return here, step
             there = None if step == max_steps else self._step(qp, minus_inverse, here)
             if there is None:
-                return (here, step) if here.error <= TOLERATED * tolerance else None
+                return (here, step) if self._is_rounding(qp, here, tolerance) else None
             here = there
         return None
+
+    def _is_rounding(self, qp: QP, here: DualPoint, tolerance: float) -> bool:
+        """Whether the error is what evaluating d(y) leaves of it."""
+        size = dnrm2(qp.J)
+        blur = EPSILON * size * size * dnrm2(here.y) / float(np.min(qp.hessian.diagonal))
+        return here.error <= max(TOLERATED * tolerance, blur)
+
+    def cold_start(self, qp: QP) -> Vector:
+        """Multipliers that the rows violated by clip(-g / h) would have without the box."""
+        d = (-qp.g / qp.hessian.diagonal).clip(qp.lower, qp.upper)
+        w = qp.times(d)
+        target = w.clip(qp.a, qp.b)
+        moving = (target != w) | self._equality
+        self._backend.factorise(qp.hessian.diagonal, qp.J, DELTA.take(moving))
+        y = self._backend.solve(-qp.g, np.where(moving, target, 0.0)).y
+        y = (y * moving).clip(qp.rho * self._low, qp.rho * self._high)
+        return np.where(self._equality | ((w - target) * y > 0.0), y, 0.0)
 
     def _step(self, qp: QP, minus_inverse: float | Vector, here: DualPoint) -> DualPoint | None:
         """A point with a larger theta, or None."""
@@ -104,7 +121,7 @@ class DualNewton:
         moving = here.reach != here.v
         moving |= self._equality
         low, high = qp.rho * self._low, qp.rho * self._high
-        if self._ranged is not None:
+        if self._has_ranged:
             self._choose_sides(here, low, high)
         if here.at_limit:
             moving &= (np.abs(y) < qp.rho) | (r != 0.0)
@@ -128,7 +145,7 @@ class DualNewton:
 
     def _choose_sides(self, here: DualPoint, low: Vector, high: Vector) -> None:
         """A row with two bounds moves on the side of the bound it is at."""
-        up: NDArray[np.bool_] = here.reach > here.v
+        up = here.reach > here.v
         low[self._ranged & up] = 0.0
         high[self._ranged & ~up] = 0.0
 

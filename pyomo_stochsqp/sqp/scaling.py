@@ -92,7 +92,7 @@ def automatic(oracle: Oracle, batch: Sequence[int]) -> Scaling:
     """Unit gradients for every row and the objective (see the head of this file)."""
     problem = oracle.problem
     rng = np.random.default_rng(1)
-    x0 = np.clip(problem.x0, problem.x_lower, problem.x_upper)
+    x0 = problem.project(problem.x0)
     size = np.abs(x0)
     step = 0.1 * np.where(size > 0.0, size, size.max(initial=0.0) or 1.0)
     points = [x0] + [x0 + step * rng.standard_normal(problem.n) for _ in range(2)]
@@ -101,8 +101,7 @@ def automatic(oracle: Oracle, batch: Sequence[int]) -> Scaling:
     row_of_entry = np.repeat(np.arange(problem.m), np.diff(problem.jac_indptr))
     sample = oracle.draw(SETUP_STREAM, 1, batch)
     for x in points:
-        x = np.clip(x, problem.x_lower, problem.x_upper)
-        e = oracle.estimate(x, sample)
+        e = oracle.estimate(problem.project(x), sample)
         if e.issue is None:
             norms = np.sqrt(np.bincount(row_of_entry, e.J * e.J, problem.m))
             rows = np.maximum(rows, norms)

@@ -25,6 +25,8 @@ class State:
     constants: Constants
     batch: BatchState
     curvature: CurvatureState
+    #: standard error of c, summed over the rows, as last measured
+    noise: float = 0.0
     #: scenario rows used so far
     samples: int = 0
     #: x of the iteration before, to shorten a step that leads outside a function's domain

@@ -45,8 +45,10 @@ class Direction:
 class Subproblem(Protocol):
     """Computes directions and multipliers."""
 
-    def direction(self, x: Vector, estimate: Estimate, H: Any, tau: float) -> Direction:
-        """The search direction at one estimate."""
+    def direction(
+        self, x: Vector, estimate: Estimate, H: Any, tau: float, noise: float
+    ) -> Direction:
+        """The search direction at one estimate; ``noise`` is the standard error of c, summed."""
 
     def multipliers(self, x: Vector, estimate: Estimate) -> tuple[Vector, Vector]:
         """(y, r): least-squares multipliers and the stationarity residual r they leave."""
@@ -61,7 +63,9 @@ class EqualitySubproblem:
         self._jacobian = jacobian
         self._no_rows = np.zeros(problem.m)
 
-    def direction(self, x: Vector, estimate: Estimate, H: Any, tau: float) -> Direction:
+    def direction(
+        self, x: Vector, estimate: Estimate, H: Any, tau: float, noise: float = 0.0
+    ) -> Direction:
         g, J = estimate.g, estimate.J
         c = estimate.c - self._rhs
         self._backend.factorise(H, J)

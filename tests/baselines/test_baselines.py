@@ -8,12 +8,15 @@ import numpy as np
 import pytest
 
 from pyomo_stochsqp.baselines import (
+    BASELINES,
     State,
     StochasticSubgradient,
     TStoM,
     TStoMParameters,
     coordinate_constants,
+    make_baseline,
 )
+from pyomo_stochsqp.errors import OptionError
 from pyomo_stochsqp.oracle import Estimate, EvaluationIssue, Problem, Sample, SourceInfo
 from pyomo_stochsqp.report import Budget, Certifier, Progress, Stop, Tolerances, run
 
@@ -149,6 +152,19 @@ def test_coordinate_constants():
     assert pytest.approx(3.0) == L
     assert pytest.approx(4.0) == Gamma
     assert coordinate_constants(Quadratic(), np.ones(2), (1,)) == pytest.approx((1.0, 0.0))
+
+
+@pytest.mark.parametrize("name", BASELINES)
+def test_baselines_by_name_measure_what_they_need(name):
+    oracle = Quadratic()
+    method = make_baseline(name, oracle, (1,), lambda k: k**-0.5, 0.5)
+    state = steps(method, (3, 3), 3000)[-1]
+    np.testing.assert_allclose(state.x, oracle.solution, atol=0.1)
+
+
+def test_an_unknown_name_is_refused():
+    with pytest.raises(OptionError, match="subgradient, tstom"):
+        make_baseline("adam", Quadratic(), (1,), lambda k: 1.0, 0.5)
 
 
 def driven(method, oracle):

@@ -51,7 +51,7 @@ def check(seed: int, trees: int = 3) -> None:
     ref, expressions = _model(seed, False, trees, data)
     index = {v.name: j for j, v in enumerate(program.variables)}
     share = np.full(ROWS, 1 / ROWS) if weights is None else weights
-    values = np.zeros(trees)
+    totals = np.zeros(trees)
     jacobian = np.zeros((trees, len(index)))
     for t, e in enumerate(expressions):
         factor = ref.x[1] if t and seed % 3 else (2.0 if t else 1.0)
@@ -59,13 +59,19 @@ def check(seed: int, trees: int = 3) -> None:
         for row, share_of_row in zip(rows, share, strict=True):
             for k in range(N_W):
                 ref.w[k] = float(data[row, k])
-            values[t] += share_of_row * pyo.value(e)
+            totals[t] += share_of_row * pyo.value(e)
             names = [v for v in ref.x.values() if v.name in index]
             d = differentiate(e, wrt_list=names, mode=Modes.reverse_numeric)
             for v, dv in zip(names, d, strict=True):
                 jacobian[t, index[v.name]] += share_of_row * dv
     sign = program.sign
     assert estimate.issue is None
+    plain = evaluator.evaluate(x, batches)
+    assert plain.f is None and plain.issue is None
+    for name in ("g", "c", "J"):
+        values = getattr(estimate, name)
+        scale = 1.0 + np.abs(values).max(initial=0.0)
+        np.testing.assert_allclose(getattr(plain, name), values, rtol=1e-11, atol=1e-13 * scale)
     dense = np.zeros((trees - 1, len(index)))
     for i in range(trees - 1):
         at = slice(evaluator.jac_indptr[i], evaluator.jac_indptr[i + 1])
@@ -73,8 +79,8 @@ def check(seed: int, trees: int = 3) -> None:
     scale = 1.0 + np.abs(jacobian).max()
     np.testing.assert_allclose(estimate.g, sign * jacobian[0], rtol=1e-10, atol=1e-11 * scale)
     np.testing.assert_allclose(dense, jacobian[1:], rtol=1e-10, atol=1e-11 * scale)
-    np.testing.assert_allclose(estimate.c, values[1:], rtol=1e-10, atol=1e-11)
-    np.testing.assert_allclose(estimate.f, sign * values[0], rtol=1e-10, atol=1e-11)
+    np.testing.assert_allclose(estimate.c, totals[1:], rtol=1e-10, atol=1e-11)
+    np.testing.assert_allclose(estimate.f, sign * totals[0], rtol=1e-10, atol=1e-11)
 
 
 @pytest.mark.parametrize("start", range(0, 400, 50))

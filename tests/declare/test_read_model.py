@@ -6,6 +6,8 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 import scipy.stats as st
+from hypothesis import given, settings
+from hypothesis import strategies as hs
 
 from pyomo_stochsqp import E, RandomParam
 from pyomo_stochsqp.declare import read_model
@@ -162,3 +164,70 @@ def test_sharing_named_expressions_is_not_exponential():
         m.level[k] = m.level[k - 1] + m.level[k - 1] ** 2
     m.obj = pyo.Objective(expr=E(m.level[59]))
     assert len(read_model(m).objective.terms) == 1
+
+
+def test_abstract_models_with_scenario_blocks():
+    a = pyo.AbstractModel()
+    a.S = pyo.Set()
+    a.d = pyo.Param(a.S)
+    a.x = pyo.Var(initialize=1.0)
+
+    def scenario_rule(b, s):
+        b.cost = pyo.Expression(expr=(b.model().x - b.model().d[s]) ** 2)
+
+    a.scenario = pyo.Block(a.S, rule=scenario_rule)
+    a.obj = pyo.Objective(rule=lambda m: E(m.scenario[:].cost))
+    instance = a.create_instance({None: {"S": {None: [1, 2]}, "d": {1: 3.0, 2: 5.0}}})
+    program = read_model(instance)
+    assert [pyo.value(e) for e in program.objective.terms[0].scenarios] == [4.0, 16.0]
+
+
+FACTORS = [
+    lambda m: 2.0,
+    lambda m: m.y,
+    lambda m: pyo.exp(m.x[0]),
+    lambda m: m.p,
+]
+PIECES = [
+    lambda m: E(m.v * m.x[0]),
+    lambda m: m.named,
+    lambda m: E([m.x[1], 3.0]),
+    lambda m: m.y**2,
+    lambda m: 4.0,
+]
+OPERATIONS = hs.sampled_from(["add", "subtract", "multiply", "divide", "negate", "named"])
+
+
+@settings(max_examples=60, deadline=None)
+@given(hs.lists(hs.tuples(OPERATIONS, hs.integers(0, 4), hs.integers(0, 3)), max_size=8))
+def test_whatever_is_affine_is_taken_apart_correctly(steps):
+    """exact + sum multiplier * E[integrand] has the value of the expression it was read from."""
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var([0, 1], initialize=0.7)
+    m.y = pyo.Var(initialize=1.3)
+    m.p = pyo.Param(initialize=0.4, mutable=True)
+    m.v = RandomParam(data=[1.0, 2.0, 6.0])
+    m.named = pyo.Expression(expr=2 * E(m.v**2 * m.y) + m.x[0])
+    m.more = pyo.Expression(range(len(steps)))
+    expr = E(m.v * m.y) + m.x[0]
+    for k, (operation, piece, factor) in enumerate(steps):
+        if operation == "add":
+            expr = expr + PIECES[piece](m)
+        elif operation == "subtract":
+            expr = PIECES[piece](m) - expr
+        elif operation == "multiply":
+            expr = FACTORS[factor](m) * expr
+        elif operation == "divide":
+            expr = expr / FACTORS[factor](m)
+        elif operation == "negate":
+            expr = -expr
+        else:
+            m.more[k] = expr
+            expr = m.more[k]
+    m.obj = pyo.Objective(expr=expr)
+    function = read_model(m).objective
+    total = pyo.value(function.exact)
+    for term in function.terms:
+        inside = E(term.integrand) if term.integrand is not None else E(list(term.scenarios))
+        total += pyo.value(term.multiplier) * pyo.value(inside)
+    assert total == pytest.approx(pyo.value(expr), rel=1e-10)

@@ -7,9 +7,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from kkt_systems import SUITE  # noqa: E402
+from kkt_systems import SUITE
 
-from pyomo_stochsqp.kkt import importable  # noqa: E402
+from pyomo_stochsqp.kkt import importable
 
 
 @pytest.fixture(params=list(SUITE))

@@ -13,7 +13,7 @@ from pyomo_stochsqp.kkt import KKTBackend, KKTPattern, make_backend
 
 @dataclass(frozen=True)
 class Form:
-    """One way to factorise. ``diagonal_only``: it needs a pattern with a diagonal H and a row."""
+    """One way to factorise, and the registered back end it belongs to."""
 
     backend: str
     build: Callable[[KKTPattern], KKTBackend]
@@ -40,7 +40,7 @@ def cholmod_on_schur(pattern: KKTPattern) -> KKTBackend:
     return SchurBackend(pattern, "cholmod", CholmodSchur(pattern), "forced")
 
 
-#: CHOLMOD chooses between two forms by fill; both are run on every system, whatever it would choose.
+#: CHOLMOD chooses between two forms by fill; here each of them has to solve every system.
 SUITE = {
     "dense": named("dense"),
     "ldl": named("ldl"),

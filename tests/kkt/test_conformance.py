@@ -1,8 +1,8 @@
 """Every back end solves the same systems to the same digits.
 
-Tolerance 1e-10 (relative, largest entry): the systems are conditioned like 1e2, so a backward stable
-solution is good to about 1e-14; an unrefined one, with the regularisation still in it, is wrong by
-1e-8 and fails.
+Tolerance 1e-10 (relative, largest entry): the systems are conditioned like 1e2, so a backward
+stable solution is good to about 1e-14; an unrefined one, with the regularisation still in it, is
+wrong by 1e-8 and fails.
 """
 
 import time
@@ -208,9 +208,13 @@ def test_non_finite_values_fail_with_a_message_and_leave_the_back_end_usable(
         "r_y": system.r_y.copy(),
     }
     wrong[where].flat[1 if where != "hessian" or kind == "diagonal" else 13] = bad
-    with pytest.raises(KKTFailure, match="finite|definite|holds"):
+
+    def attempt():
         backend.factorise(wrong["hessian"], wrong["values"], wrong["delta"])
         backend.solve(wrong["r_x"], wrong["r_y"])
+
+    with pytest.raises(KKTFailure, match=r"finite|definite|holds"):
+        attempt()
     check(backend, system)
 
 

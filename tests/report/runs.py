@@ -14,7 +14,7 @@ class Runner:
 
     def __init__(self, oracle=None, growth="constant"):
         self.oracle = oracle or tilting()
-        assembly = assemble(self.oracle, Choices(batch=(32,) * len(self.oracle.sources), growth=growth))
+        assembly = assemble(self.oracle, Choices(batch=(32,), growth=growth))
         self.method = assembly.method
         self.certifier = Certifier(self.oracle, assembly.subproblem.multipliers)
 

@@ -7,6 +7,7 @@ import pytest
 
 from pyomo_stochsqp.report import Budget, Stop, Tolerances, run
 from tests.report.runs import Runner
+from tests.sqp.oracles import noisy_sphere
 
 
 def test_each_budget_has_its_own_end():
@@ -51,7 +52,7 @@ def test_certificates_take_about_a_tenth_of_the_samples():
 
 
 def test_an_unbounded_objective_ends_the_run():
-    runner = Runner()
+    runner = Runner(noisy_sphere())
     step = runner.method.step
 
     def diverging(state):
@@ -62,9 +63,9 @@ def test_an_unbounded_objective_ends_the_run():
 
 
 def test_a_converged_run_returns_a_certified_point():
-    runner = Runner()
+    runner = Runner(growth="adaptive")
     tolerances = Tolerances(0.05, 0.05)
-    progress, budget = runner.beginning(), Budget(5000)
+    progress, budget = runner.beginning(), Budget(5000, max_samples=5e6)
     outcome = run(runner.method, progress, runner.certifier, budget, tolerances)
     assert outcome.stop is Stop.CONVERGED
     assert tolerances.met(outcome.best)

@@ -1,0 +1,343 @@
+r"""Loops for one block: the same graph as :mod:`.blockcode`, written for numba.
+
+    1  scalars
+    2  for b:   values that do not depend on the instance, sums, adjoint * W
+    3  scalars that use those sums
+    4  for g:   values of instance g
+           for b:   values of instance g in row b, sums, adjoint * W
+           values that use those sums; results
+
+A single block has no step 4. Every value is a local scalar; a mean is a sum over b.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .block import AffineSlot, Block, Root
+from .graph import Val
+from .loops import Loops, NotCompilable
+from .pattern import Pattern, entries
+
+_COMPARE = {"where_lt": "<", "where_le": "<=", "where_eq": "=="}
+
+
+class Gradient:
+    """Sum over the batch of  w p W_e  for the entries e of a leaf that differs between rows."""
+
+    def __init__(self, root: Root, leaf: Val, e: Val, array: str):
+        self.root, self.leaf, self.array = root, leaf, array
+        self.number, self.u, self.p = 1.0, None, None  # type: tuple[float, Val | None, Val | None]
+        if e.op == "lit":
+            self.number, e = e.payload, e.args[0]
+        if e.op == "num":
+            self.number = e.payload
+        else:
+            for a in e.args if e.op == "mix" else (e,):
+                if a.batched:
+                    self.p = a
+                else:
+                    self.u = a
+        several = leaf.op == "affine" and not leaf.payload.single
+        #: summed once for each instance (step 4), not once for the block (step 2)
+        self.grouped = several or (self.p is not None and self.p.grouped)
+
+
+class BlockLoops:
+    """Writes one block into ``loops``."""
+
+    def __init__(self, block: Block, loops: Loops, pattern: Pattern, factors: list[Val]):
+        self.block = block
+        self.loops = loops
+        self.pattern = pattern
+        self._prefix = loops.prefix()
+        self.gradients = [
+            Gradient(root, leaf, e, f"D{self._prefix}{i}_{leaf.index}")
+            for i, root in enumerate(block.roots)
+            for leaf, e in root.gradient.items()
+            if leaf.batched
+        ]
+        self._after: dict[Val, bool] = {}
+        self._needed = self._collect(factors)
+
+    def _collect(self, factors: list[Val]) -> list[Val]:
+        stack = list(factors)
+        for g in self.gradients:
+            stack += [v for v in (g.u, g.p) if v is not None]
+        for root in self.block.roots:
+            if (root.targets > 0).any():
+                stack.append(root.value)
+            stack += [e for leaf, e in root.gradient.items() if not leaf.batched]
+        needed: set[Val] = set()
+        while stack:
+            v = stack.pop()
+            if v not in needed:
+                needed.add(v)
+                stack.extend(v.args)
+        order = sorted(needed, key=lambda v: v.index)
+        for v in order:
+            self._after[v] = v.op == "mean" or any(self._after[a] for a in v.args)
+        return order
+
+    def _values(self, batched: bool, grouped: bool, after: bool = False) -> list[Val]:
+        return [
+            v
+            for v in self._needed
+            if (v.batched, v.grouped, self._after[v]) == (batched, grouped, after)
+        ]
+
+    def _means(self, grouped: bool) -> list[Val]:
+        return [v for v in self._needed if v.op == "mean" and v.grouped == grouped]
+
+    def name(self, v: Val) -> str:
+        return f"({v.payload!r})" if v.op == "num" else f"{self._prefix}{v.index}"
+
+    # -- the four steps -----------------------------------------------------------------------------
+
+    def write(self, before: list[str], inner: list[str]) -> None:
+        """All code; ``inner`` are further lines of the loop of step 2, prepared by ``before``."""
+        put, loops = self.loops.put, self.loops
+        for v in self._values(False, False):
+            self._value(v)
+        shared = self._values(True, False)
+        once = [g for g in self.gradients if not g.grouped]
+        kept = self._kept(shared)
+        if shared or inner or once:
+            self._start(self._means(False), once)
+            for line in before:
+                put(line)
+            for v in kept:
+                put(f"T{self.name(v)} = np.empty(w{self.block.stream}.size)")
+            with loops.over_batch(self.block.stream):
+                for v in shared:
+                    self._value(v)
+                for v in kept:
+                    put(f"T{self.name(v)}[b] = {self.name(v)}")
+                self._sum(self._means(False), once)
+                for line in inner:
+                    put(line)
+        for v in self._values(False, False, after=True):
+            self._value(v)
+        if self.block.size:
+            with loops.loop(f"for g in range({self.block.size}):"):
+                self._instance(kept)
+        else:
+            self._results()
+
+    def _kept(self, shared: list[Val]) -> list[Val]:
+        """Values of step 2 that step 4 reads."""
+        read = {a for v in self._values(True, True) for a in v.args}
+        read |= {v.args[0] for v in self._means(True)}
+        read |= {g.p for g in self.gradients if g.grouped and g.p is not None}
+        return [v for v in shared if v in read]
+
+    def _instance(self, kept: list[Val]) -> None:
+        for v in self._values(False, True):
+            self._value(v)
+        means = self._means(True)
+        mine = [g for g in self.gradients if g.grouped]
+        inside = self._values(True, True)
+        if means or mine:
+            self._start(means, mine)
+            with self.loops.over_batch(self.block.stream):
+                for v in kept:
+                    self.loops.put(f"{self.name(v)} = T{self.name(v)}[b]")
+                for v in inside:
+                    self._value(v)
+                self._sum(means, mine)
+        for v in self._values(False, True, after=True):
+            self._value(v)
+        self._results()
+
+    def _start(self, means: list[Val], gradients: list[Gradient]) -> None:
+        for v in means:
+            self.loops.put(f"{self.name(v)} = 0.0")
+        for g in gradients:
+            if g.leaf.op == "affine":
+                self.loops.put(f"{g.array} = np.zeros({self._length(g.leaf.payload)})")
+
+    def _length(self, slot: AffineSlot) -> int:
+        """Numbers that the sum of a gradient needs."""
+        if slot.field is not None and self._sparse(slot):
+            return self.loops.plan.streams.fields[slot.field].width
+        return int(np.diff(slot.pointers).max())
+
+    def _sum(self, means: list[Val], gradients: list[Gradient]) -> None:
+        for v in means:
+            self.loops.put(f"{self.name(v)} += w*{self.name(v.args[0])}")
+        for g in gradients:
+            p = "w" if g.p is None else f"w*{self.name(g.p)}"
+            if g.leaf.op == "ell":
+                self._ell_gradient(g, p)
+            else:
+                self._affine_sum(g.leaf.payload, p, g.array)
+
+    # -- values -------------------------------------------------------------------------------------
+
+    def _value(self, v: Val) -> None:
+        op = v.op
+        if op in ("num", "mean"):
+            return
+        name = self.name(v)
+        if op == "affine":
+            self._affine(v.payload, name)
+        elif op == "ell":
+            self._ell(v.payload, name)
+        else:
+            self.loops.put(f"{name} = {self._text(v)}")
+
+    def _text(self, v: Val) -> str:
+        op, slot = v.op, v.payload
+        args = [self.name(a) for a in v.args]
+        if op == "x":
+            at = slot.index
+            return f"x[{at}]" if isinstance(at, int) else f"x[{self.loops.index(at, 'g')}]"
+        if op == "k":
+            start = self.loops.constant(slot.values)
+            return f"K[{start}+g]" if v.grouped else f"K[{start}]"
+        if op == "d":
+            at = slot.column
+            column = str(at) if isinstance(at, int) else self.loops.index(at, "g")
+            return self.loops.element(slot.field, column)
+        if op == "share":
+            self.loops.streams[self.block.stream] = None
+            return f"w{self.block.stream}.sum()"
+        if op == "lit":
+            return f"({slot!r})*{args[0]}"
+        if op == "add":
+            return " + ".join(args)
+        if op in ("mul", "mix", "raise"):
+            return f"{args[0]}*{args[1]}"
+        if op == "recip":
+            return f"1.0/{args[0]}"
+        if op == "pow":
+            return f"{args[0]}**{args[1]}"
+        if op == "lse":
+            return f"lse(({', '.join(args)},))"
+        if op in _COMPARE:
+            a, b, yes, no = args
+            return f"{yes} if {a} {_COMPARE[op]} {b} else {no}"
+        if op in ("abs", "max", "min", "expit", "softplus"):
+            return f"{op}({', '.join(args)})"
+        return f"math.{op}({args[0]})"
+
+    # -- affine forms -------------------------------------------------------------------------------
+
+    def _sparse(self, slot: AffineSlot) -> bool:
+        assert slot.field is not None
+        return self.loops.plan.streams.fields[slot.field].sparse
+
+    def _entries(self, slot: AffineSlot) -> tuple[str, str]:
+        """(head of the loop over an instance's entries, text of the entry's number)."""
+        if slot.single:
+            return f"for e in range({slot.indices.size}):", "e"
+        start = self.loops.stored(slot.pointers)
+        count = f"I[{start}+g+1]-I[{start}+g]"
+        return f"for e in range({count}):", f"(I[{start}+g]+e)"
+
+    def _affine(self, slot: AffineSlot, name: str) -> None:
+        loops = self.loops
+        if slot.field is not None and self._sparse(slot):
+            self._sparse_product(slot, name)
+            return
+        head, e = self._entries(slot)
+        loops.put(f"{name} = 0.0")
+        with loops.loop(head):
+            factors = [f"x[{loops.index(slot.indices, e)}]"]
+            if not slot.plain:
+                factors.append(f"K[{loops.constant(slot.scales)}+{e}]")
+            if slot.field is not None:
+                factors.append(loops.element(slot.field, loops.index(slot.columns, e)))
+            loops.put(f"{name} += {'*'.join(factors)}")
+
+    def _sparse_product(self, slot: AffineSlot, name: str) -> None:
+        """The row's entries times x laid out by columns (prepared before the loop)."""
+        if not slot.single:
+            raise NotCompilable
+        loops, f = self.loops, slot.field
+        assert f is not None
+        info = loops.plan.streams.fields[f]
+        loops.fields[f] = None
+        spread = f"X{self._prefix}{f}_{loops.stored(slot.columns)}"
+        k = "" if slot.plain else f"*K[{loops.constant(slot.scales)}+e]"
+        loops.ahead(f"{spread} = np.zeros({info.width})")
+        loops.ahead(f"for e in range({slot.indices.size}):")
+        at = loops.index(slot.columns, "e")
+        loops.ahead(f"    {spread}[{at}] += x[{loops.index(slot.indices, 'e')}]{k}")
+        row = f"q{info.part}"
+        loops.put(f"{name} = 0.0")
+        with loops.loop(f"for e in range(P{f}[{row}], P{f}[{row}+1]):"):
+            loops.put(f"{name} += V{f}[e]*{spread}[C{f}[e]]")
+
+    def _affine_sum(self, slot: AffineSlot, p: str, array: str) -> None:
+        loops, f = self.loops, slot.field
+        assert f is not None
+        loops.put(f"p = {p}")
+        if self._sparse(slot):
+            row = f"q{loops.plan.streams.fields[f].part}"
+            loops.fields[f] = None
+            with loops.loop(f"for e in range(P{f}[{row}], P{f}[{row}+1]):"):
+                loops.put(f"{array}[C{f}[e]] += p*V{f}[e]")
+            return
+        head, e = self._entries(slot)
+        with loops.loop(head):
+            loops.put(f"{array}[e] += p*{loops.element(f, loops.index(slot.columns, e))}")
+
+    def _ell(self, number: int, name: str) -> None:
+        loops = self.loops
+        loops.ells[number] = None
+        loops.put(f"{name} = 0.0")
+        with loops.loop(f"for e in range(N{number}.shape[1]):"):
+            loops.put(f"{name} += x[N{number}[q0, e]]*L{number}[q0, e]")
+
+    def _ell_gradient(self, g: Gradient, p: str) -> None:
+        if self.block.size or (g.u is not None and self._after[g.u]):
+            raise NotCompilable
+        loops, number = self.loops, g.leaf.payload
+        ell = loops.plan.streams.ells[number]
+        (t,) = g.root.targets
+        place = self.pattern.derivatives(np.full_like(ell.indices, t), ell.indices)
+        place = np.where(ell.used, place, self.pattern.spare)
+        start, width = loops.stored(place), ell.indices.shape[1]
+        u = "" if g.u is None else f"*{self.name(g.u)}"
+        with loops.loop(f"for e in range({width}):"):
+            at = f"I[{start}+q0*{width}+e]"
+            loops.put(f"out[{at}] += ({g.number!r})*{p}{u}*L{number}[q0, e]")
+
+    # -- results ------------------------------------------------------------------------------------
+
+    def _results(self) -> None:
+        loops, pattern = self.loops, self.pattern
+        grouped = bool(self.block.size)
+        for root in self.block.roots:
+            if (root.targets > 0).any():
+                at = self._place(pattern.values(root.targets), grouped)
+                loops.put(f"out[{at}] += {self.name(root.value)}")
+            for leaf, e in root.gradient.items():
+                if leaf.op == "ell" or leaf.batched:
+                    continue
+                places = pattern.derivatives(*entries(root.targets, leaf, loops.plan.streams))
+                if leaf.op == "x":
+                    loops.put(f"out[{self._place(places, grouped)}] += {self.name(e)}")
+                else:
+                    self._affine_results(leaf.payload, places, self.name(e))
+        for g in self.gradients:
+            if g.leaf.op == "affine":
+                places = pattern.derivatives(*entries(g.root.targets, g.leaf, loops.plan.streams))
+                factor = f"({g.number!r})" + ("" if g.u is None else f"*{self.name(g.u)}")
+                slot = g.leaf.payload
+                at = self.loops.index(slot.columns, "e") if self._sparse(slot) else "e"
+                self._affine_results(slot, places, f"{factor}*{g.array}[{at}]")
+
+    def _place(self, places: Any, grouped: bool) -> str:
+        return self.loops.index(places, "g") if grouped else str(int(places[0]))
+
+    def _affine_results(self, slot: AffineSlot, places: Any, value: str) -> None:
+        loops = self.loops
+        head, e = self._entries(slot)
+        at = f"(g*{slot.indices.size}+e)" if slot.single and self.block.size else e
+        with loops.loop(head):
+            k = "" if slot.plain else f"*K[{loops.constant(slot.scales)}+{e}]"
+            loops.put(f"out[{loops.index(places, at)}] += {value}{k}")
