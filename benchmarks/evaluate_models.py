@@ -85,6 +85,7 @@ def sparse_rows() -> tuple[Any, dict[str, Any]]:
     @m.Constraint(range(rows))
     def con(m: Any, i: int) -> Any:
         a, b, c, d, e = (m.x[int(j)] for j in data["index"][i])
-        return E(pyo.exp(m.p[i] * a) + m.q[i] * b * c + pyo.sin(d - m.p[i]) + e**2) == 1
+        rooted = pyo.sqrt(1 + (d - m.p[i]) ** 2)
+        return E(pyo.exp(m.p[i] * a) + m.q[i] * b * c + rooted + e**2) == 3
 
     return m, data

@@ -30,6 +30,7 @@ from benchmarks.store import ResultFile
 mpl.use("Agg")
 from matplotlib import pyplot as plt
 from matplotlib.patches import Patch
+from matplotlib.ticker import MultipleLocator
 
 #: (method, which iterate, label, colour)
 SHOWN = (
@@ -71,8 +72,9 @@ def boxes(results: ResultFile, rows: list[list[Setting]], title: str) -> Any:
     rows = [row for row in rows if row]
     if not rows:
         return None
+    size = (11, 3.1 * len(rows) + 0.5)
     figure, axes = plt.subplots(
-        len(rows), 2, figsize=(11, 3.1 * len(rows) + 0.5), squeeze=False, layout="constrained"
+        len(rows), 2, figsize=size, squeeze=False, sharey="col", layout="constrained"
     )
     for row, pair in zip(rows, axes, strict=True):
         for column, ax in enumerate(pair):
@@ -102,8 +104,9 @@ def _boxes_of(results: ResultFile, row: list[Setting], column: int, ax: Any) -> 
                 patch_artist=True, boxprops={"facecolor": colour, "linewidth": 0.8},
                 medianprops=style, whiskerprops=style, capprops=style,
             )  # fmt: skip
-    ax.set_xticks(range(len(row)), [f"({s.eps_g:g}, {s.eps_c:g}, {s.eps_J:g})" for s in row])
-    ax.tick_params(axis="x", labelsize=8 if len(row) < 4 else 6.5)
+    ax.set_xticks(range(len(row)), [f"{s.eps_g:g}, {s.eps_c:g},\n{s.eps_J:g}" for s in row])
+    ax.tick_params(axis="x", labelsize=8)
+    ax.yaxis.set_major_locator(MultipleLocator(1))
     ax.yaxis.set_major_formatter(lambda value, _: f"$10^{{{value:.0f}}}$")
     ax.grid(axis="y", alpha=0.3)
 
@@ -120,7 +123,7 @@ def histogram(results: ResultFile) -> Any:
     ax.axvline(np.log10(TAU_MIN), color="black", linestyle=":", label="τ_min of the paper")
     ax.set_xlabel("log10 of the final merit parameter")
     ax.set_ylabel(f"instances (of {len(taus)})")
-    ax.legend(fontsize=8)
+    ax.legend(fontsize=8, loc="upper center")
     return figure
 
 

@@ -137,7 +137,7 @@ class ExactSQP:
         violation = direction.violation
         if float(np.abs(projected).max(initial=0.0)) <= SOLVED * size and violation <= SOLVED:
             return Stop.CONVERGED
-        still = direction.curvature <= SOLVED * (1.0 + float(x @ x))
+        still = float(direction.d @ direction.d) <= SOLVED * (1.0 + float(x @ x))
         if violation > 1e-6 and still and direction.feasibility_reduction <= HOPELESS * violation:
             return Stop.LOCALLY_INFEASIBLE
         return None

@@ -1,0 +1,479 @@
+"""Draws the pictures of the documentation: python docs/make_figures.py [names]
+
+Every picture is made from a run of the solver or of a script in examples/. Needs matplotlib.
+"""
+
+import importlib.util
+import math
+import sys
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pyomo.environ as pyo
+from scipy import stats
+
+import pyomo_stochsqp  # noqa: F401  (registers the solver)
+
+HERE = Path(__file__).parent
+BLUE, RED, GREEN, GREY, DARK = "#1f5fa8", "#b5482a", "#3f7f4f", "#999999", "#333333"
+FIGURES = {}
+
+plt.rcParams.update(
+    {
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.edgecolor": GREY,
+        "axes.labelcolor": DARK,
+        "axes.grid": True,
+        "grid.color": "#e4e4e4",
+        "grid.linewidth": 0.6,
+        "font.size": 9,
+        "legend.frameon": False,
+        "legend.fontsize": 8,
+        "xtick.color": DARK,
+        "ytick.color": DARK,
+        "lines.linewidth": 1.5,
+        "svg.hashsalt": "pyomo_stochsqp",
+    }
+)
+
+
+def figure(width=7.0, height=3.0, panels=1, suffix="png"):
+    """Registers a function of axes under its name."""
+
+    def register(draw):
+        def make():
+            picture, axes = plt.subplots(1, panels, figsize=(width, height), layout="constrained")
+            draw(*np.atleast_1d(axes))
+            path = HERE / "figures" / f"{draw.__name__}.{suffix}"
+            metadata = {"Date": None} if suffix == "svg" else None
+            picture.savefig(path, dpi=140, metadata=metadata)
+            plt.close(picture)
+
+        FIGURES[draw.__name__] = make
+        return draw
+
+    return register
+
+
+def example(name):
+    """A script of examples/ as a module."""
+    path = HERE.parent / "examples" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def solve(model, **options):
+    """Solve, and return (samples, point) of every iteration beside the results."""
+    path = []
+    options.setdefault("seed", 1)
+    results = pyo.SolverFactory("stochsqp").solve(
+        model, callback=lambda s: path.append((s.samples, s.vector.copy())) and False, **options
+    )
+    return results, np.array([p[0] for p in path]), np.array([p[1] for p in path])
+
+
+# ---------------------------------------------------------------------------------------- README
+
+
+@figure(7.6, 3.0, panels=2, suffix="svg")
+def demo(left, right):
+    module = example("exponential_tilting")
+    exact = math.sqrt(3) - 1
+    m = module.build_model()
+    results, samples, x = solve(m, batch_size=256, seed=1)
+    left.axhline(exact, color=GREY, linewidth=1.0, label=r"exact, $\sqrt{3} - 1$")
+    left.plot(samples, x[:, 0], color=BLUE, linewidth=1.0, label="iterates")
+    left.plot(samples[-1], m.x.value, "o", color=RED, label="point returned")
+    left.set(xscale="log", xlabel="samples", ylabel="x", ylim=(exact - 0.1, exact + 0.1))
+    left.legend(loc="upper right")
+    right.loglog(samples, np.abs(x[:, 0] - exact), color=BLUE, linewidth=0.8, label="|x - exact|")
+    c = results.certificates
+    bound = np.maximum(c["infeasibility_bound"], c["stationarity_bound"])
+    best = np.minimum.accumulate(bound)
+    right.loglog(c["samples"], best, "o-", color=RED, markersize=3, label="certified error, 95 %")
+    right.set(xlabel="samples")
+    right.legend(loc="lower left")
+
+
+# -------------------------------------------------------------------------------------- tutorial
+
+
+def newsvendor(service=None, data=None):
+    """The model of the tutorial."""
+    from pyomo_stochsqp import E, RandomParam
+
+    m = pyo.ConcreteModel("newsvendor")
+    m.q = pyo.Var(initialize=80.0)
+    if data is None:
+        m.demand = RandomParam(distribution=stats.norm(100, 20))
+    else:
+        m.demand = RandomParam(data=data)
+    gap = m.demand - m.q
+    short = (gap + pyo.sqrt(gap**2 + 0.1)) / 2
+    m.cost = pyo.Objective(expr=2 * m.q + E(5 * short))
+    if service is not None:
+        m.service = pyo.Constraint(expr=E(short) <= service)
+    m.dual = pyo.Suffix(direction=pyo.Suffix.IMPORT)
+    return m
+
+
+def shortage(q):
+    """E[(D - q)+] for D ~ N(100, 20^2)."""
+    z = (q - 100.0) / 20.0
+    return 20.0 * (stats.norm.pdf(z) - z * stats.norm.sf(z))
+
+
+@figure(7.0, 3.0, panels=2)
+def tutorial_cost(left, right):
+    q = np.linspace(60, 140, 200)
+    cost = 2 * q + 5 * shortage(q)
+    exact = stats.norm.ppf(0.6, 100, 20)
+    m = newsvendor()
+    _, samples, x = solve(m, batch_size=64, seed=1)
+    left.plot(q, cost, color=BLUE, label="expected cost")
+    left.plot(m.q.value, 2 * m.q.value + 5 * shortage(m.q.value), "o", color=RED, label="found")
+    left.axvline(100, color=GREY, linestyle=":", label="mean demand")
+    left.set(xlabel="order q", ylabel="cost")
+    left.legend()
+    right.axhline(exact, color=GREY, linewidth=1.0, label="60 % quantile")
+    right.plot(samples, x[:, 0], color=BLUE, linewidth=1.0, label="iterates")
+    right.set(xscale="log", xlabel="samples", ylabel="order q")
+    right.legend()
+
+
+@figure(7.0, 3.0, panels=2)
+def tutorial_service(left, right):
+    limits = np.linspace(1.0, 6.0, 9)
+    orders, duals = [], []
+    for limit in limits:
+        m = newsvendor(service=float(limit))
+        solve(m, batch_size=256, seed=1, sampling="qmc")
+        orders.append(m.q.value)
+        duals.append(m.dual[m.service])
+    q = np.linspace(100, 140, 200)
+    left.plot(shortage(q), q, color=GREY, label="exact, where the limit binds")
+    left.plot(limits, orders, "o", color=BLUE, label="found")
+    left.set(xlabel="limit on the expected shortage", ylabel="order q", xlim=(0.7, 6.3))
+    left.set_ylim(102, 132)
+    left.legend()
+    exact = np.minimum(5 - 2 / stats.norm.sf(q, 100, 20), 0.0)
+    right.plot(shortage(q), exact, color=GREY, label="exact")
+    right.plot(limits, duals, "o", color=RED, label="found")
+    right.set(xlabel="limit on the expected shortage", ylabel="dual", xlim=(0.7, 6.3))
+    right.set_ylim(-35, 2)
+    right.legend()
+
+
+@figure(7.0, 3.0, panels=2)
+def choosing(left, right):
+    module = example("noisy_sphere")
+    c = np.array(module.C)
+    exact = -c / np.linalg.norm(c)
+    runs = {
+        "adaptive (default)": {},
+        "constant, diminishing steps": {"batch_growth": "constant"},
+        "constant, beta = 1": {"batch_growth": "constant", "beta": 1.0},
+    }
+    for (name, options), colour in zip(runs.items(), (BLUE, RED, GREEN), strict=True):
+        _, samples, x = solve(module.build(), batch_size=64, seed=1, max_iter=3000, **options)
+        error = np.linalg.norm(x - exact, axis=1)
+        left.loglog(samples, running_mean(error), color=colour, label=name)
+    left.set(xlabel="samples", ylabel="distance to the answer")
+    left.legend(loc="lower left")
+    for name, colour in zip(
+        ("monte_carlo", "antithetic", "stratified", "qmc"), (BLUE, GREEN, DARK, RED), strict=True
+    ):
+        _, samples, x = solve(module.build(), batch_size=64, seed=1, max_iter=3000, sampling=name)
+        error = np.linalg.norm(x - exact, axis=1)
+        right.loglog(samples, running_mean(error), color=colour, label=name)
+    right.set(xlabel="samples")
+    right.legend(loc="lower left")
+
+
+def running_mean(values, window=15):
+    """Geometric means over a window, so that noisy curves can be told apart."""
+    logs = np.log(np.maximum(values, 1e-16))
+    padded = np.concatenate([np.full(window - 1, logs[0]), logs])
+    return np.exp(np.convolve(padded, np.full(window, 1.0 / window), "valid"))
+
+
+def run_log():
+    """The picture of results.plot()."""
+    m = example("exponential_tilting").build_model()
+    results, _, _ = solve(m, batch_size=256, seed=1)
+    results.plot(HERE / "figures" / "run_log.png")
+
+
+FIGURES["run_log"] = run_log
+
+# --------------------------------------------------------------------------------------- gallery
+
+
+@figure()
+def exponential_tilting(ax):
+    x = np.linspace(0, 1.1, 200)
+    m = example("exponential_tilting").build_model()
+    solve(m, batch_size=256, seed=1)
+    ax.plot(x, np.exp(x + x * x / 2), color=BLUE, label=r"$E[e^{xw}] = e^{x + x^2/2}$")
+    ax.axhline(math.e, color=GREY, linestyle=":", label="e")
+    w = stats.norm(1, 1).rvs((30, 256), random_state=1)
+    for row in w[:12]:
+        mean = np.exp(np.outer(x, row)).mean(axis=1)
+        ax.plot(x, mean, color=BLUE, linewidth=0.4, alpha=0.5)
+    ax.plot(m.x.value, math.e, "o", color=RED, label=f"found x = {m.x.value:.3f}")
+    ax.set(xlabel="x", title="thin lines: what a batch of 256 samples sees")
+    ax.legend()
+
+
+@figure()
+def noisy_sphere(ax):
+    module = example("noisy_sphere")
+    c = np.array(module.C)
+    exact = -c / np.linalg.norm(c)
+    for name, colour in (("monte_carlo", BLUE), ("qmc", RED)):
+        _, samples, x = solve(module.build(), batch_size=256, seed=1, sampling=name)
+        ax.loglog(samples, np.linalg.norm(x - exact, axis=1), color=colour, label=name)
+    ax.set(xlabel="samples", ylabel=r"$\|x_k - x^*\|$")
+    ax.legend()
+
+
+def frontier(ax, module, returns, long_only):
+    risks = []
+    target = module.TARGET
+    for value in returns:
+        module.TARGET = value
+        x = module.closed_form()
+        x = x if long_only else x[0]
+        risks.append(np.nan if x is None else math.sqrt(x @ module.COVARIANCE @ x))
+    module.TARGET = target
+    return risks
+
+
+@figure()
+def markowitz(ax):
+    module = example("markowitz")
+    m = module.build()
+    solve(m, batch_size=256, seed=1, sampling="qmc")
+    returns = np.linspace(0.06, 0.2, 60)
+    ax.plot(frontier(ax, module, returns, False), returns, color=BLUE, label="efficient frontier")
+    ax.plot(module.DEVIATION, module.MEAN, "s", color=GREY, label="single assets")
+    x = np.array([m.x[a].value for a in m.A])
+    ax.plot(math.sqrt(x @ module.COVARIANCE @ x), module.MEAN @ x, "o", color=RED, label="found")
+    ax.set(xlabel="standard deviation", ylabel="expected return")
+    ax.legend()
+
+
+@figure()
+def portfolio_long_only(ax):
+    module, free = example("portfolio_long_only"), example("markowitz")
+    m = module.build()
+    solve(m, batch_size=256, seed=1, sampling="qmc")
+    returns = np.linspace(0.06, 0.2, 60)
+    ax.plot(frontier(ax, free, returns, False), returns, color=GREY, label="short sales allowed")
+    ax.plot(frontier(ax, module, returns, True), returns, color=BLUE, label="no short sales")
+    x = np.array([m.x[a].value for a in m.A])
+    ax.plot(math.sqrt(x @ module.COVARIANCE @ x), module.MEAN @ x, "o", color=RED, label="found")
+    ax.set(xlabel="standard deviation", ylabel="expected return")
+    ax.legend()
+
+
+@figure()
+def euler_equation(ax):
+    module = example("euler_equation")
+    m = module.build()
+    solve(m, batch_size=256, seed=1, sampling="qmc", tol_feas=1e-5)
+    g = np.linspace(-1, 46, 400)
+    moment = module.BETA * module.R * np.exp(-0.02 * g + 0.03**2 * g * g / 2)
+    ax.plot(g, moment, color=BLUE, label=r"$E[\beta R e^{-\gamma g}]$")
+    ax.axhline(1.0, color=GREY, linestyle=":")
+    ax.plot(m.gamma.value, 1.0, "o", color=RED, label=rf"found $\gamma$ = {m.gamma.value:.3f}")
+    ax.set(xlabel=r"$\gamma$")
+    ax.legend()
+
+
+@figure()
+def reactor_sizing(ax):
+    module = example("reactor_sizing")
+    m = module.build()
+    solve(m)
+    V = np.linspace(0, 12, 300)
+    for k, style in ((1, "--"), (2, "-.")):
+        ax.plot(V, k * V / (1 + k * V), style, color=GREY, linewidth=1.0, label=f"k = {k}")
+    ax.plot(V, (V / (1 + V) + 2 * V / (1 + 2 * V)) / 2, color=BLUE, label="expected conversion")
+    ax.axhline(0.9, color=GREY, linestyle=":")
+    ax.plot(m.V.value, 0.9, "o", color=RED, label=f"found V = {m.V.value:.4f}")
+    ax.set(xlabel="volume V", ylabel="conversion", ylim=(0, 1))
+    ax.legend(loc="lower right")
+
+
+@figure()
+def covariance_steering(ax):
+    module = example("covariance_steering")
+    m = module.build()
+    solve(m, batch_size=256, seed=1)
+    k = m.k.value
+    rng = np.random.default_rng(0)
+    x0, w = rng.standard_normal(20000), 0.5 * rng.standard_normal(20000)
+    grid = np.linspace(-4, 4, 300)
+    bins = np.linspace(-4, 4, 61)
+    ax.hist(x0 + w, bins, density=True, color=GREY, alpha=0.5, label="x1 without control")
+    ax.hist((1 - k) * x0 + w, bins, density=True, color=BLUE, alpha=0.5, label="x1 with u = -k x0")
+    ax.plot(grid, stats.norm.pdf(grid, 0, 0.8), color=RED, label="target spread, N(0, 0.64)")
+    ax.set(xlabel="x1", ylabel="density", title=f"found k = {k:.4f}")
+    ax.legend()
+
+
+@figure()
+def kalman_gain(ax):
+    module = example("kalman_gain")
+    m = module.build()
+    solve(m, batch_size=256, seed=1, sampling="qmc")
+    K = np.linspace(0.2, 1.2, 200)
+    ax.plot(K, (1 + K**2) / (1 - (1 - K) ** 2), color=BLUE, label="steady-state variance P(K)")
+    ax.plot(m.K.value, m.s.value**2, "o", color=RED, label="found")
+    ax.set(xlabel="gain K", ylabel="P")
+    ax.legend()
+
+
+@figure()
+def instrumental_variables(ax):
+    module = example("instrumental_variables")
+    m = module.build()
+    solve(m, batch_size=512, seed=1)
+    _, x, y = module.simulate(np.random.default_rng(0), 1500).T
+    ax.plot(x, y, ".", color=GREY, markersize=2, alpha=0.6)
+    line = np.array([-5.0, 5.0])
+    slope, intercept = np.polyfit(x, y, 1)
+    ax.plot(line, 1 + 2 * line, color=BLUE, linewidth=3, alpha=0.4, label="true, 1 + 2 x")
+    found = f"found, {m.t[0].value:.3f} + {m.t[1].value:.3f} x"
+    ax.plot(line, m.t[0].value + m.t[1].value * line, "--", color=RED, label=found)
+    least = f"least squares, {intercept:.2f} + {slope:.2f} x"
+    ax.plot(line, intercept + slope * line, color=GREEN, label=least)
+    ax.set(xlabel="x", ylabel="y")
+    ax.legend()
+
+
+@figure(panels=2)
+def fair_credit(left, right):
+    from scipy.special import expit
+
+    module = example("fair_credit")
+    m = module.build()
+    solve(m, batch_size=64, seed=1)
+    table = module.load()
+    X = np.column_stack([table[f] for f in (*module.FEATURES, "one")])
+    group = table["group"] > 0
+    plain, _ = module.extensive_form(fair=False)
+    fair = np.array([m.t[f].value for f in m.F])
+    bins = np.linspace(0, 1, 31)
+    for ax, t, title in ((left, plain, "without the constraint"), (right, fair, "found, with it")):
+        scores = expit(X @ t)
+        for value, colour in ((False, BLUE), (True, RED)):
+            part = scores[group == value]
+            label = f"group {int(value)}, mean {part.mean():.3f}"
+            ax.hist(part, bins, density=True, color=colour, alpha=0.45, label=label)
+            ax.axvline(part.mean(), color=colour, linewidth=1.2)
+        ax.set(xlabel="score", title=title)
+        ax.legend(loc="upper left")
+
+
+@figure(7.6, 2.6, panels=3)
+def pde_control(*axes):
+    module = example("pde_control")
+    m = module.build()
+    N = module.N
+    hessian = np.repeat([1.0, module.ALPHA], N * N)
+    solve(m, batch_size=65536, seed=1, max_iter=10, hessian=hessian, scaling="none")
+    _, target = module.grid()
+    y, _ = module.direct()
+    found_y = np.array([m.y[i].value for i in m.I])
+    found_u = np.array([m.u[i].value for i in m.I])
+    pictures = ((found_y, "temperature y, found"), (found_u, "heat u, found"), (found_y - y, "error of y"))
+    for ax, (values, title) in zip(axes, pictures, strict=True):
+        image = ax.imshow(values.reshape(N, N), origin="lower", extent=(0, 1, 0, 1), cmap="viridis")
+        ax.grid(False)
+        ax.set_title(title, fontsize=9)
+        ax.figure.colorbar(image, ax=ax, shrink=0.8)
+
+
+@figure(panels=2)
+def farmer(left, right):
+    module = example("farmer")
+    m = module.build()
+    solve(m)
+    crops = list(module.CROPS)
+    place = np.arange(len(crops))
+    left.bar(place - 0.2, [m.acres[c].value for c in crops], 0.4, color=BLUE, label="found")
+    left.bar(place + 0.2, [module.ACRES[c] for c in crops], 0.4, color=GREY, label="known optimum")
+    left.set_xticks(place, crops)
+    left.set(ylabel="acres")
+    left.legend()
+    planting = sum(module.PLANTING[c] * m.acres[c].value for c in crops)
+    profit = [-planting - pyo.value(m.scenario[s].cost) for s in module.WEATHER]
+    right.bar(list(module.WEATHER), profit, 0.5, color=GREEN)
+    right.axhline(np.mean(profit), color=RED, linestyle=":", label=f"mean {np.mean(profit):,.0f}")
+    right.set(ylabel="profit", xlabel="yield")
+    right.legend()
+
+
+@figure()
+def cvar(ax):
+    module = example("cvar")
+    m = module.build()
+    solve(m, batch_size=256, seed=1, sampling="stratified")
+    w = np.linspace(-3, 4, 400)
+    ax.plot(w, stats.norm.pdf(w), color=BLUE)
+    tail = w >= m.t.value
+    ax.fill_between(w[tail], stats.norm.pdf(w[tail]), color=RED, alpha=0.4, label="worst 5 %")
+    ax.axvline(m.t.value, color=GREY, linestyle="--", label=f"found quantile {m.t.value:.4f}")
+    ax.axvline(m.v.value, color=RED, label=f"found CVaR {m.v.value:.4f}, the mean of the tail")
+    ax.set(xlabel="loss w", ylabel="density", ylim=(0, None))
+    ax.legend(loc="upper left")
+
+
+@figure()
+def newsvendor_scenarios(ax):
+    module = example("newsvendor_scenarios")
+    m = module.main()
+    x = np.linspace(12, 40, 200)
+    sales = np.minimum(x[:, None], module.DEMAND).mean(axis=1)
+    ax.plot(x, module.PRICE * sales - module.COST * x, color=BLUE, label="expected profit")
+    ax.plot(module.DEMAND, np.full(module.DEMAND.size, 18.2), "|", color=GREY, label="demands")
+    ax.axvline(m.order.value, color=RED, linestyle="--", label=f"found {m.order.value:.2f}")
+    ax.set(xlabel="order", ylabel="profit", xlim=(12, 40))
+    ax.legend()
+
+
+@figure()
+def portfolio_data(ax):
+    module = example("portfolio_data")
+    returns = module.daily_returns()
+    m = module.build_model(returns)
+    solve(m, batch_size=64, seed=1)
+    exact = module.exact_portfolio(returns)
+    place = np.arange(len(module.ASSETS))
+    found = [m.x[a].value for a in module.ASSETS]
+    ax.bar(place - 0.2, found, 0.4, color=BLUE, label="found")
+    ax.bar(place + 0.2, exact, 0.4, color=GREY, label="exact for the table")
+    ax.set_xticks(place, module.ASSETS)
+    ax.set(ylabel="share")
+    ax.legend()
+
+
+def main(names):
+    (HERE / "figures").mkdir(exist_ok=True)
+    for name in names or FIGURES:
+        print(name)
+        FIGURES[name]()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
