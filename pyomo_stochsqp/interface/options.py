@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..baselines import BASELINES
 from ..errors import OptionError
 from ..sample import METHODS
 from ..sqp import GROWTHS, STEP_RULES, make_schedule
@@ -147,6 +148,8 @@ OPEN_UNIT = number(0.0, 1.0, open_low=True, open_high=True)
 POSITIVE = number(0.0, inf, open_low=True, open_high=True)
 POSITIVE_OR_INF = number(0.0, inf, open_low=True)
 
+ALGORITHMS = ("stochsqp", *BASELINES)
+
 #: what a preset changes; 'paper' is Algorithm 1 as in the paper's Section "Numerical Results"
 PRESETS: dict[str, dict[str, Any]] = {
     "default": {},
@@ -183,6 +186,8 @@ OPTIONS: tuple[Option, ...] = (
            "how a batch is spread", group="sampling"),
     Option("replacement", False, flag, "bool",
            "draw rows of finite data with replacement", group="sampling"),
+    Option("algorithm", "stochsqp", one_of(ALGORITHMS), " | ".join(ALGORITHMS),
+           "Algorithm 1, or a baseline to compare it with", group="algorithm"),
     Option("beta", "auto", _beta, "(0, 1], 'diminishing', sequence, function of k",
            "step-size schedule", r"\beta_k", group="algorithm"),
     Option("step_rule", "max", one_of(STEP_RULES), " | ".join(STEP_RULES),

@@ -12,14 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from ..baselines import make_baseline
 from ..compile import Evaluator, compile_program
 from ..declare import StochasticProgram, read_model
 from ..errors import EmptyModelError, OptionError
 from ..estimate import ModelOracle
 from ..oracle import Oracle, SourceInfo, Vector
-from ..report import Budget, Certifier, Observer, Outcome, Progress, Tolerances, run
+from ..report import Budget, Certifier, Method, Observer, Outcome, Progress, Tolerances, run
+from ..report.random_iterate import RandomIterate
 from ..sample import Sampler
-from ..sqp import Assembly, Choices, Parameters, State, assemble, unscaled
+from ..sqp import Assembly, Choices, Parameters, assemble, make_schedule, unscaled
 from .scaling import user_scaling
 from .solution import starting_duals
 
@@ -41,6 +43,8 @@ class Setup:
     budget: Budget
     tolerances: Tolerances
     seed: int
+    #: the point to return: best, last, average or random
+    answer: str = "best"
     #: multipliers to start from, in the user's units
     multipliers: Vector | None = None
 
@@ -55,7 +59,7 @@ class Setup:
         if self.multipliers is not None:
             factors = self.assembly.scaling
             state = replace(state, y=self.multipliers * factors.objective / factors.rows)
-        return Progress.beginning(state, State.COLUMNS)
+        return Progress.beginning(state, state.COLUMNS)
 
     def user_multipliers(self, y: Vector) -> Vector:
         """Multipliers of a state in the user's units."""
@@ -63,6 +67,8 @@ class Setup:
 
     def run(self, observers: Sequence[Observer] = (), progress: Progress | None = None) -> Outcome:
         """Run to the end, from the beginning or from where ``progress`` stands."""
+        if self.answer == "random":
+            observers = (*observers, RandomIterate(self.seed))
         return run(
             self.assembly.method,
             self.beginning() if progress is None else progress,
@@ -70,6 +76,7 @@ class Setup:
             self.budget,
             self.tolerances,
             observers,
+            self.answer,
         )
 
 
@@ -92,14 +99,19 @@ def prepare(
         oracle.problem = replace(oracle.problem, x0=start)
     sizes = batch_sizes(options["batch_size"], oracle.sources)
     assembly = assemble(oracle, _choices(options, sizes, program, oracle))
+    certifier = Certifier(oracle, assembly.subproblem.multipliers, assembly.scaling.units())
+    if options["algorithm"] != "stochsqp":
+        baseline = _baseline(options, sizes, oracle)
+        assembly = replace(assembly, method=baseline, scaling=unscaled(oracle.problem))
     return Setup(
         program,
         oracle,
         assembly,
-        Certifier(oracle, assembly.subproblem.multipliers, assembly.scaling.units()),
+        certifier,
         _budget(options, sizes, time_limit),
         _tolerances(options, oracle),
         seed,
+        options["return_iterate"],
         starting_duals(program) if options["warm_start"] else None,
     )
 
@@ -138,12 +150,27 @@ def _choices(
     )
 
 
+def _baseline(options: Mapping[str, Any], sizes: tuple[int, ...], oracle: Oracle) -> Method:
+    """Another method for the same model; its batches are constant, so beta has to diminish."""
+    beta = "diminishing" if options["beta"] == "auto" else options["beta"]
+    constants = None if options["lipschitz"] == "auto" else options["lipschitz"]
+    return make_baseline(
+        options["algorithm"],
+        oracle,
+        sizes,
+        make_schedule(beta),
+        options["merit_parameter"],
+        constants,
+    )
+
+
 def _budget(
     options: Mapping[str, Any], sizes: tuple[int, ...], time_limit: float | None
 ) -> Budget:
     max_samples = options["max_samples"]
     if max_samples is None:
-        grows = options["batch_growth"] != "constant" and sizes
+        constant = options["batch_growth"] == "constant" or options["algorithm"] != "stochsqp"
+        grows = sizes and not constant
         max_samples = options["max_iter"] * sum(sizes) if grows else np.inf
     return Budget(options["max_iter"], max_samples, np.inf if time_limit is None else time_limit)
 

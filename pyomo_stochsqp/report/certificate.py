@@ -13,8 +13,8 @@ mean and standard error of each component over the replicates, the upper bounds 
 t the Student quantile with R - 1 degrees of freedom at joint level 95 % (Bonferroni over the
 components).
 
-Tolerances are relative. An infeasibility counts in units of the row's gradient times max(1, |x|_inf),
-which makes it the relative distance to the row's surface; a stationarity error in units of the
+Tolerances are relative. An infeasibility counts in units of the row's gradient times
+max(1, |x|_inf), which makes it the relative distance to the row's surface; a stationarity error in units of the
 objective's gradient, both as measured near the starting point.
 """
 
@@ -92,6 +92,11 @@ class Certifier:
         if any(s is None for s in sizes):
             return None
         return sum(s for s in sizes if s is not None)
+
+    def row_name(self, row: int) -> str:
+        """The name of a row, where rows have names."""
+        names = self._oracle.problem.row_names
+        return names[row] if 0 <= row < len(names) else f"row {row}"
 
     def certify(self, x: Vector, rows: int, number: int) -> Certificate | None:
         """A certificate that may use about ``rows`` scenarios; None where x is out of domain.

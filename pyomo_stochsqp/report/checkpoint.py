@@ -87,6 +87,7 @@ class Checkpoint:
             average=TailAverage(a["average"], *(int(v) for v in a["average_weights"])),
             certificates=History(beginning.certificates.columns, a["certificates"]),
             best=best,
+            drawn=a["drawn"],
             certified_at=int(a["certified_at"]),
             seconds_before=float(a["seconds"]),
         )
@@ -101,6 +102,7 @@ def save(
         "history": progress.history.table,
         "certificates": progress.certificates.table,
         "average": average.mean,
+        "drawn": progress.drawn,
         "average_weights": np.array([average.weight, average.restart, average.seen]),
         "certified_at": np.asarray(progress.certified_at),
         "seconds": np.asarray(progress.seconds),

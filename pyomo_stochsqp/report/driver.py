@@ -25,6 +25,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..oracle import Vector
+from .advice import advice
 from .certificate import Certificate, Certifier
 from .history import History
 from .progress import Progress, certificate_row
@@ -81,6 +82,7 @@ class Outcome:
     stop: Stop
     message: str
     progress: Progress
+    #: the point to return: the best one by certificate, unless another was asked for
     best: Certificate | None
     #: the table of all certificates, the last ones included
     certificates: History
@@ -108,8 +110,12 @@ def run(
     budget: Budget,
     tolerances: Tolerances,
     observers: Sequence[Observer] = (),
+    answer: str = "best",
 ) -> Outcome:
-    """Run a method to its end, from the beginning or from a checkpoint."""
+    """Run a method to its end, from the beginning or from a checkpoint.
+
+    ``answer`` chooses the point of the outcome: best (by certificate), last, average or random.
+    """
     started = time.perf_counter()
     stop, message = _iterate(method, progress, certifier, budget, tolerances, observers)
     best, certificates = progress.best, progress.certificates
@@ -124,6 +130,12 @@ def run(
         stop = Stop.CONVERGED
     elif stop is Stop.CONVERGED and (best is None or not tolerances.met(best)):
         stop = Stop.STALLED
+    if answer != "best":
+        chosen = {"last": state.x, "average": progress.average.mean, "random": progress.drawn}
+        rows = max(int(CERTIFICATE_SHARE * state.samples), LEAST_FINAL_ROWS)
+        best = next(iter(_certify(certifier, (chosen[answer],), rows, state.k)), None)
+    if not message and best is not None:
+        message = advice(stop, best, tolerances, certifier.row_name(best.worst_row))
     seconds = progress.seconds_before + time.perf_counter() - started
     return Outcome(stop, message, progress, best, certificates, seconds)
 

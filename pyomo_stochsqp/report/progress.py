@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from ..oracle import Vector
 from .certificate import Certificate
 from .history import History
@@ -57,6 +59,8 @@ class Progress:
     average: TailAverage
     certificates: History = field(default_factory=lambda: History(CERTIFICATE_COLUMNS))
     best: Certificate | None = None
+    #: an iterate drawn uniformly from those so far (see random_iterate.py)
+    drawn: Vector = field(default_factory=lambda: np.empty(0))
     #: samples used when the last certificate was made
     certified_at: int = 0
     #: seconds of earlier runs that this one continues
@@ -66,7 +70,7 @@ class Progress:
     @classmethod
     def beginning(cls, state: Any, columns: Sequence[str]) -> Progress:
         """Before the first iteration."""
-        return cls(state, History(columns), TailAverage(state.x))
+        return cls(state, History(columns), TailAverage(state.x), drawn=state.x)
 
     @property
     def seconds(self) -> float:
