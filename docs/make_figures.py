@@ -168,8 +168,8 @@ def tutorial_service(left, right):
     right.plot(shortage(q), exact, color=GREY, label="exact")
     right.plot(limits, duals, "o", color=RED, label="found")
     right.set(xlabel="limit on the expected shortage", ylabel="dual", xlim=(0.7, 6.3))
-    right.set_ylim(-35, 2)
-    right.legend()
+    right.set_ylim(-22, 2)
+    right.legend(loc="lower right")
 
 
 @figure(7.0, 3.0, panels=2)
@@ -245,7 +245,7 @@ def noisy_sphere(ax):
     ax.legend()
 
 
-def frontier(ax, module, returns, long_only):
+def frontier(module, returns, long_only):
     risks = []
     target = module.TARGET
     for value in returns:
@@ -263,7 +263,7 @@ def markowitz(ax):
     m = module.build()
     solve(m, batch_size=256, seed=1, sampling="qmc")
     returns = np.linspace(0.06, 0.2, 60)
-    ax.plot(frontier(ax, module, returns, False), returns, color=BLUE, label="efficient frontier")
+    ax.plot(frontier(module, returns, False), returns, color=BLUE, label="efficient frontier")
     ax.plot(module.DEVIATION, module.MEAN, "s", color=GREY, label="single assets")
     x = np.array([m.x[a].value for a in m.A])
     ax.plot(math.sqrt(x @ module.COVARIANCE @ x), module.MEAN @ x, "o", color=RED, label="found")
@@ -277,8 +277,8 @@ def portfolio_long_only(ax):
     m = module.build()
     solve(m, batch_size=256, seed=1, sampling="qmc")
     returns = np.linspace(0.06, 0.2, 60)
-    ax.plot(frontier(ax, free, returns, False), returns, color=GREY, label="short sales allowed")
-    ax.plot(frontier(ax, module, returns, True), returns, color=BLUE, label="no short sales")
+    ax.plot(frontier(free, returns, False), returns, color=GREY, label="short sales allowed")
+    ax.plot(frontier(module, returns, True), returns, color=BLUE, label="no short sales")
     x = np.array([m.x[a].value for a in m.A])
     ax.plot(math.sqrt(x @ module.COVARIANCE @ x), module.MEAN @ x, "o", color=RED, label="found")
     ax.set(xlabel="standard deviation", ylabel="expected return")
@@ -381,7 +381,7 @@ def fair_credit(left, right):
             label = f"group {int(value)}, mean {part.mean():.3f}"
             ax.hist(part, bins, density=True, color=colour, alpha=0.45, label=label)
             ax.axvline(part.mean(), color=colour, linewidth=1.2)
-        ax.set(xlabel="score", title=title)
+        ax.set(xlabel="score", title=title, ylim=(0, 1.35 * ax.get_ylim()[1]))
         ax.legend(loc="upper left")
 
 
@@ -392,11 +392,14 @@ def pde_control(*axes):
     N = module.N
     hessian = np.repeat([1.0, module.ALPHA], N * N)
     solve(m, batch_size=65536, seed=1, max_iter=10, hessian=hessian, scaling="none")
-    _, target = module.grid()
     y, _ = module.direct()
     found_y = np.array([m.y[i].value for i in m.I])
     found_u = np.array([m.u[i].value for i in m.I])
-    pictures = ((found_y, "temperature y, found"), (found_u, "heat u, found"), (found_y - y, "error of y"))
+    pictures = (
+        (found_y, "temperature y, found"),
+        (found_u, "heat u, found"),
+        (found_y - y, "error of y"),
+    )
     for ax, (values, title) in zip(axes, pictures, strict=True):
         image = ax.imshow(values.reshape(N, N), origin="lower", extent=(0, 1, 0, 1), cmap="viridis")
         ax.grid(False)
@@ -429,14 +432,14 @@ def cvar(ax):
     module = example("cvar")
     m = module.build()
     solve(m, batch_size=256, seed=1, sampling="stratified")
-    w = np.linspace(-3, 4, 400)
+    w = np.linspace(-4, 6, 400)
     ax.plot(w, stats.norm.pdf(w), color=BLUE)
     tail = w >= m.t.value
     ax.fill_between(w[tail], stats.norm.pdf(w[tail]), color=RED, alpha=0.4, label="worst 5 %")
     ax.axvline(m.t.value, color=GREY, linestyle="--", label=f"found quantile {m.t.value:.4f}")
-    ax.axvline(m.v.value, color=RED, label=f"found CVaR {m.v.value:.4f}, the mean of the tail")
-    ax.set(xlabel="loss w", ylabel="density", ylim=(0, None))
-    ax.legend(loc="upper left")
+    ax.axvline(m.v.value, color=RED, label=f"found CVaR {m.v.value:.4f}")
+    ax.set(xlabel="loss w", ylabel="density", ylim=(0, None), xlim=(-4, 6))
+    ax.legend(loc="upper right")
 
 
 @figure()

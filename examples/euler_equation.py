@@ -34,9 +34,7 @@ def build():
 
 def main():
     m = build()
-    pyo.SolverFactory("stochsqp").solve(
-        m, batch_size=256, seed=1, sampling="qmc", tol_feas=1e-5
-    )
+    pyo.SolverFactory("stochsqp").solve(m, batch_size=256, seed=1, sampling="qmc", tol_feas=1e-5)
     a, b, c = DEVIATION**2 / 2, -GROWTH, math.log(BETA * R)
     exact = (-b - math.sqrt(b * b - 4 * a * c)) / (2 * a)
     print(f"gamma  found {m.gamma.value:.6f}   exact {exact:.6f}")

@@ -3,11 +3,11 @@
     minimise E[log(1 + exp(-s x't))] + 0.01 ||t||^2
     subject to   E[(a - a0) p(x't)] = 0,       p(v) = 1/(1 + exp(-v))
 
-A row of the table is an applicant: features x, group a in {0, 1}, label s = +-1 (loan repaid or not).
+A row of the table is an applicant: features x, group a in {0, 1}, label s = +-1 (repaid or not).
 With a0 = E[a] the constraint says that both groups have the same mean score p (demographic parity).
 It is a nonconvex equality under an expectation.
 
-There is no closed form. The exact answer is that of the extensive form, the sum over all 2,000 rows,
+There is no closed form. The exact answer is that of the extensive form, the sum over all rows,
 from SciPy's SLSQP.
 """
 

@@ -1,8 +1,8 @@
 """The farmer of Birge and Louveaux: a linear two-stage program with recourse blocks.
 
 500 acres are sown with wheat, corn and sugar beets before the yields are known. Afterwards wheat
-and corn are bought or sold so that the cattle can be fed (200 t and 240 t), and beets are sold, at a
-low price beyond a quota of 6,000 t. Yields are 20 % low, average or 20 % high.
+and corn are bought or sold so that the cattle can be fed (200 t and 240 t), and beets are sold, at
+a low price beyond a quota of 6,000 t. Yields are 20 % low, average or 20 % high.
 
 The known optimum is a profit of 108,390 with 170, 80 and 250 acres.
 

@@ -1,8 +1,8 @@
 """The steady-state Kalman gain, without the Riccati equation.
 
-A state x' = x + w is observed as y = x + v, with E[w^2] = E[v^2] = 1. A filter with gain K turns the
-prediction error e into e' = (1 - K) e + w - K v. In steady state e and e' have the same variance
-P = s^2; with e = s z, z ~ N(0, 1):
+A state x' = x + w is observed as y = x + v, with E[w^2] = E[v^2] = 1. A filter with gain K turns
+the prediction error e into e' = (1 - K) e + w - K v. In steady state e and e' have the same
+variance P = s^2; with e = s z, z ~ N(0, 1):
 
     minimise s^2   subject to   E[((1 - K) s z + w - K v)^2 - s^2] = 0
 

@@ -8,9 +8,9 @@ f_i(w) = sum_j w_j sin(j pi s_i) sin(j pi t_i) a load with random amplitudes w_j
 With N = 71 there are 10,082 variables and 5,041 expectation constraints.
 
 Everything is linear or quadratic and w enters linearly, so the answer solves one sparse KKT system
-with the mean load. The Hessian is known here, diag(1, alpha), and is given to the solver: a step then
-has only the sampling error of the load. Scenarios cost little (four numbers each) beside the sparse
-factorisation of an iteration, so batches are large and iterations few.
+with the mean load. The Hessian is known here, diag(1, alpha), and is given to the solver: a step
+then has only the sampling error of the load. Scenarios cost little (four numbers each) beside the
+sparse factorisation of an iteration, so batches are large and iterations few.
 """
 
 import numpy as np
@@ -50,17 +50,15 @@ def build():
     m.I = pyo.RangeSet(0, N * N - 1)
     m.y = pyo.Var(m.I, initialize=0.0)
     m.u = pyo.Var(m.I, initialize=0.0)
-    m.w = RandomParam(
-        range(MODES), distribution=[stats.norm(mean, DEVIATION) for mean in MEAN]
-    )
+    m.w = RandomParam(range(MODES), distribution=[stats.norm(mean, DEVIATION) for mean in MEAN])
     m.cost = pyo.Objective(
         expr=0.5 * sum((m.y[i] - target[i]) ** 2 + ALPHA * m.u[i] ** 2 for i in m.I)
     )
 
     @m.Constraint(m.I)
     def heat(m, i):
-        row = slice(A.indptr[i], A.indptr[i + 1])
-        flow = sum(a * m.y[k] for k, a in zip(A.indices[row].tolist(), A.data[row].tolist()))
+        entries = range(A.indptr[i], A.indptr[i + 1])
+        flow = sum(float(A.data[k]) * m.y[int(A.indices[k])] for k in entries)
         load = sum(modes[i, j] * m.w[j] for j in range(MODES))
         return E(flow - m.u[i] - load) == 0.0
 
@@ -71,9 +69,7 @@ def direct():
     """y and u from one KKT solve with the mean load."""
     modes, target = grid()
     A, eye = laplacian(), sp.eye_array(N * N)
-    kkt = sp.block_array(
-        [[eye, None, A], [None, ALPHA * eye, -eye], [A, -eye, None]], format="csc"
-    )
+    kkt = sp.block_array([[eye, None, A], [None, ALPHA * eye, -eye], [A, -eye, None]], format="csc")
     rhs = np.concatenate([target, np.zeros(N * N), modes @ MEAN])
     solution = spsolve(kkt, rhs)
     return solution[: N * N], solution[N * N : 2 * N * N]

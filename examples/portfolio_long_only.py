@@ -48,7 +48,7 @@ def build():
 
 def closed_form():
     """The least-variance portfolio with return t, over all sets of assets that are held."""
-    best = None
+    candidates = []
     n = len(MEAN)
     for size in range(2, n + 1):
         for held in map(list, combinations(range(n), size)):
@@ -58,9 +58,9 @@ def closed_form():
             part = np.linalg.solve(kkt, np.concatenate([np.zeros(size), [TARGET, 1.0]]))[:size]
             x = np.zeros(n)
             x[held] = part
-            if part.min() >= 0.0 and (best is None or x @ COVARIANCE @ x < best @ COVARIANCE @ best):
-                best = x
-    return best
+            if part.min() >= 0.0:
+                candidates.append(x)
+    return min(candidates, key=lambda x: x @ COVARIANCE @ x)
 
 
 def main():

@@ -4,9 +4,10 @@ Importing the package registers the solver ``'stochsqp'`` with both of Pyomo's s
 """
 
 from .declare import E, RandomParam, RandomSource
+from .estimate.evaluate import evaluate
 from .interface import register
 from .interface.version import VERSION as __version__
 
 register()
 
-__all__ = ["E", "RandomParam", "RandomSource", "__version__"]
+__all__ = ["E", "RandomParam", "RandomSource", "__version__", "evaluate"]

@@ -20,6 +20,10 @@ class EmptyModelError(ModelError):
     """The model has no free variables, so there is nothing to solve."""
 
 
+class InfeasibleModelError(ModelError):
+    """A constraint without free variables does not hold."""
+
+
 class DataError(StochSQPError, ValueError):
     """Random data, weights or a sampler are not usable."""
 

@@ -14,7 +14,10 @@ from numpy.typing import NDArray
 from .block import Ints, constants
 from .node import Coef
 from .plan import Plan
-from .statement import Statements
+from .statement import Statement, Statements
+
+#: Fields at least this wide are averaged without a copy of the drawn rows.
+WIDE = 128
 
 #: Programs up to this many results are listed entry by entry, if all results are floats.
 SMALL = 200
@@ -81,6 +84,8 @@ class Inputs:
         self._fields: dict[int, None] = {}
         self._dense: dict[int, None] = {}
         self._known: dict[Any, str] = {}
+        #: field -> statement of its means, name of its row numbers
+        self._means: dict[int, tuple[Statement, str]] = {}
 
     def once(self, key: Any, form: str, *args: str, ufunc: str | None = None) -> str:
         """A statement before the body, written once for each key; returns the name it sets."""
@@ -160,7 +165,31 @@ class Inputs:
         if info.sparse and f not in self._dense:
             form = f"dot_sparse({weights}, {self.sparse_field(f)}, {info.width})"
             return self.once(("mean", f), form)
-        return self.once(("mean", f), "{0}.dot({1})", weights, self.field(f), ufunc="dot")
+        if ("mean", f) not in self._known:
+            rows = f"r{info.stream}_{info.part}"
+            name = self.once(("mean", f), "{0}.dot({1})", weights, f"F{f}", ufunc="dot")
+            self._means[f] = (self.statements.items[-1], rows)
+            return name
+        return self._known["mean", f]
+
+    def settle(self) -> None:
+        """Decide how means are formed, once it is known what else is read of each field."""
+        for f, (statement, rows) in self._means.items():
+            info = self.plan.streams.fields[f]
+            matrix = info.matrix
+            if (
+                f in self._fields
+                or matrix is None
+                or info.width < WIDE
+                or matrix.dtype != np.float64
+                or not matrix.flags.c_contiguous
+            ):
+                self.field(f)
+                continue
+            name = self.space.shared(("matrix", f), matrix)
+            statement.form = "row_means({0}, {1}, {2})"
+            statement.args = (name, rows, statement.args[0])
+            statement.ufunc = "row_means"
 
     def mean_of_columns(self, f: int, columns: Ints) -> str:
         name = self.means(f)

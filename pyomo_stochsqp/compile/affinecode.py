@@ -130,7 +130,6 @@ class AffineCode:
         shared = slot.columns if slot.single else slot.shared_columns
         table = bool(size) and shared is not None
         shape = _TABLE if table and e.p_grouped else _FLAT
-        scalars = [] if e.number == 1.0 else [repr(e.number)]
         if shared is None:
             name = self._entrywise(slot, e)
         elif e.p is None:
@@ -140,13 +139,10 @@ class AffineCode:
             name = self._body.set("{0}.T.dot({1})", self._weighted(e), matrix, shape=shape)
         else:
             name = self._vector_product(field, shared, self._weighted(e))
-        if not inputs.weighted and e.p is not None:
-            scalars.append(inputs.inverse_size(self._stream))
-        if e.u is not None and not e.u_grouped:
-            scalars.append(e.u)
-        if scalars:
-            factor = scalars[0] if len(scalars) == 1 else f"({'*'.join(scalars)})"
-            name = self._times(name, factor, shape)
+        if e.number == -1.0:
+            name = self._body.set("-{0}", name, shape=shape, ufunc="negative")
+        elif e.number != 1.0:
+            name = self._times(name, repr(e.number), shape)
         if e.u_grouped:
             assert e.u is not None
             if table:
@@ -154,19 +150,19 @@ class AffineCode:
             else:
                 owners = inputs.array(slot.owners)
                 name = self._body.set(f"{{0}}*{{1}}.take({owners})", name, e.u, shape=_FLAT)
-        elif table and not e.p_grouped:
+        elif e.u is not None:
+            name = self._times(name, e.u, shape)
+        if table and not (e.u_grouped or e.p_grouped):
             name = self._body.infix("*", name, inputs.array(np.ones((size, 1))))
         return name, table
 
     def _weighted(self, e: Adjoint) -> str:
-        """p, times the weights of the rows if they are not all equal."""
+        """p times the weights of the rows (vector times vector: cheaper than vector times float)."""
         assert e.p is not None
-        if not self._in.weighted:
-            return e.p
         weights = self._in.weights(self._stream)
         if e.p_grouped:
-            return self._body.set("{0}*{1}[:, None]", e.p, weights, shape=_TABLE)
-        return self._body.set("{0}*{1}", e.p, weights, shape=_VECTOR)
+            return self._body.infix("*", e.p, f"{weights}[:, None]", shape=_TABLE)
+        return self._body.infix("*", e.p, weights, shape=_VECTOR)
 
     def _vector_product(self, field: int, columns: Ints, p: str) -> str:
         inputs, put = self._in, self._body.set

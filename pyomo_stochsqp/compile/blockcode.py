@@ -32,6 +32,7 @@ class BlockWriter:
         self.body = body
         self._prefix = f"t{number}_"
         self._names: dict[Val, str] = {}
+        self._fused: set[Val] = set()
         self._affine = AffineCode(inputs, block.stream, body)
 
     # -- what has to be computed ------------------------------------------------------------------
@@ -45,8 +46,24 @@ class BlockWriter:
             if v not in needed and v not in self._names:
                 needed.add(v)
                 stack.extend(self._operands(v))
+        self._fuse_divisions(needed, outputs)
         for v in sorted(needed, key=lambda v: v.index):
-            self._write(v)
+            if v not in self._fused:
+                self._write(v)
+
+    def _fuse_divisions(self, needed: set[Val], outputs: list[Val]) -> None:
+        """a * (1/b) is written a/b where 1/b serves nothing else."""
+        uses: dict[Val, list[Val]] = {v: [v] for v in outputs}
+        for v in needed:
+            for a in self._operands(v):
+                if a.op == "recip":
+                    uses.setdefault(a, []).append(v)
+        for v in needed:
+            if v.op == "recip" and v.batched and len(uses.get(v, [])) == 1:
+                (user,) = uses[v]
+                product = user.args[0] if user.op == "mean" else user
+                if product.op == "mul" and product.args[0] is not product.args[1]:
+                    self._fused.add(v)
 
     def _operands(self, v: Val) -> tuple[Val, ...]:
         if v.op == "add":
@@ -110,8 +127,7 @@ class BlockWriter:
         elif op == "add":
             self._sum(v, name, scalar)
         elif op in _PRODUCTS:
-            a, b = (self._operand(a, v) for a in v.args)
-            self.body.infix("*", a, b, shape=shape, name=name)
+            self._product(v, name)
         elif op == "recip":
             self.body.infix("/", "1.0", self._operand(v.args[0], v), shape=shape, name=name)
         else:
@@ -120,6 +136,16 @@ class BlockWriter:
             form = f"{function}({', '.join(f'{{{i}}}' for i in range(len(args)))})"
             ufunc = function if op in UFUNCS else None
             put(form, *args, shape=shape, ufunc=ufunc, name=name)
+
+    def _product(self, v: Val, name: str) -> None:
+        a, b = v.args
+        sign = "*"
+        if a in self._fused:
+            a, b = b, a
+        if b in self._fused:
+            sign, b = "/", b.args[0]
+        shape = (v.batched, v.grouped)
+        self.body.infix(sign, self._operand(a, v), self._operand(b, v), shape=shape, name=name)
 
     def _sum(self, v: Val, name: str, scalar: bool) -> None:
         terms = [_without_sign(a) for a in v.args]
@@ -154,7 +180,11 @@ class BlockWriter:
             return
         name = self._names[v] = f"{self._prefix}{v.index}"
         shape = (False, v.grouped)
-        if p.op != "mul" or inputs.weighted:
+        divided = any(a in self._fused for a in p.args)
+        if p.op != "mul" or inputs.weighted or divided:
+            if divided and p not in self._names:
+                self._names[p] = f"{self._prefix}{p.index}"
+                self._product(p, self._names[p])
             weights, values = inputs.weights(s), self.name(p)
             put("{0}.dot({1})", weights, values, shape=shape, ufunc="dot", name=name)
             return

@@ -52,6 +52,7 @@ FUNCTIONS: dict[str, Any] = {
     "reduceat": np.add.reduceat,
     "zeros": np.zeros,
     "uniform": kernels.uniform,
+    "row_means": kernels.row_means,
     "sparse_rows": kernels.sparse_rows,
     "sparse_dot": kernels.sparse_dot,
     "dot_sparse": kernels.dot_sparse,
@@ -99,6 +100,7 @@ class _Function:
                 self._product(product, writers[0])
         if -1 in self.variant.parts:
             self._linear()
+        self.inputs.settle()
         opening, closing = self.results.lines(self.body)
         statements = [*self.inputs.statements.items, *self.body.items]
         middle, closing = written(statements, self.results.places, self.results.kept, closing)
@@ -197,25 +199,23 @@ class _Function:
         names = [writer.name(f) for f in product.factors]
         count, width = len(names), product.indices.size
         shape = _FLAT if count == 1 else (True, True)
-        columns = None if count == 1 else self._columns_of(product)
-        if inputs.weighted:
-            names = [put("{0}*{1}", n, inputs.weights(s)) for n in names]
-            columns = None
+        weights = inputs.weights(s)
+        matrix_of_factors = None if count == 1 else self._columns_of(product)
         if self.plan.streams.fields[product.field].sparse:
+            names = [put("{0}*{1}", n, weights) for n in names]
             rows = [self._sparse_product(product, n) for n in names]
             listed = ", ".join(f"{{{i}}}" for i in range(count))
             v = rows[0] if count == 1 else put(f"array(({listed}))", *rows, shape=shape)
         else:
             matrix = inputs.columns(product.field, product.columns)
-            left = names[0]
-            if columns is not None:
-                left = f"{columns}.T"
+            if matrix_of_factors is not None:
+                left = put(f"{matrix_of_factors}.T*{{0}}", weights)
             elif count > 1:
                 listed = ", ".join(f"{{{i}}}" for i in range(count))
-                left = put(f"array(({listed}))", *names)
-            v = put("{0}.dot({1})", left, matrix, shape=shape)
-        if not inputs.weighted:
-            v = self.body.infix("*", v, inputs.inverse_size(s), shape=shape)
+                left = put(f"array(({listed}))*{{{count}}}", *names, weights)
+            else:
+                left = put("{0}*{1}", names[0], weights)
+            v = put("{0}.dot({1})", left, matrix, shape=shape, ufunc="dot" if count == 1 else None)
         if not _plain(product.scales):
             v = self.body.infix("*", v, inputs.constant(product.scales, scalar=False), shape=shape)
         targets = np.repeat(product.targets, width)

@@ -23,6 +23,9 @@ UFUNCS = frozenset(
     "exp log log10 sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh expit".split()
 )
 
+#: these accept a place to write to, but not that of an operand
+_REDUCTIONS = ("dot", "row_means")
+
 
 @dataclass
 class Statement:
@@ -88,7 +91,7 @@ def written(
             lines.append(f"{s.name} = {s.ufunc}({', '.join(args)}, {place})")
             continue
         target = None
-        if s.ufunc is not None and s.ufunc != "dot" and s.shape is not None and any(s.shape):
+        if s.ufunc is not None and s.ufunc not in _REDUCTIONS and s.shape is not None and any(s.shape):
             target = next((a for a in args if owned.get(a) == (s.shape, i)), None)
         if target is not None and s.shape is not None:
             lines.append(f"{s.ufunc}({', '.join(args)}, {target})")

@@ -10,7 +10,7 @@ from pyomo.core.base import Block, Constraint, Expression, Objective, Param, Set
 from pyomo.core.base.component import ActiveComponent
 from pyomo.core.expr import value
 
-from ..errors import ModelError
+from ..errors import InfeasibleModelError, ModelError
 from .affine import shortened
 from .program import Function
 from .randomparam import RandomParam
@@ -144,7 +144,7 @@ def check_row_can_hold(name: str, function: Function, lower: float, upper: float
         return
     body = value(function.exact)
     if not lower - _CONSTANT_ROW_TOLERANCE <= body <= upper + _CONSTANT_ROW_TOLERANCE:
-        raise ModelError(
+        raise InfeasibleModelError(
             f"Constraint '{name}' has no free variables and is violated: {lower:g} <= {body:g} <= "
             f"{upper:g} does not hold. Unfix a variable of it, or deactivate it."
         )

@@ -19,7 +19,7 @@ def json_report(results: StochSQPResults) -> dict[str, Any]:
         "termination_condition": results.termination_condition.name,
         "solution_status": results.solution_status.name,
         "message": info.message,
-        "objective": results.incumbent_objective,
+        "objective": info.get("objective_estimate").value() if certificate else None,
         "iterations": info.iteration_count,
         "samples": info.samples,
         "seed": info.seed,

@@ -147,9 +147,10 @@ class LegacyStochSQP:
         results.solution_loader.load_solution()
         if hasattr(model, "solutions"):  # a model, not a block inside one
             program = results.solution_loader.program
-            if program.objective.terms and results.incumbent_objective is not None:
+            estimate = results.extra_info.get("objective_estimate")
+            if program.objective.terms and estimate is not None:
                 model.solutions = EstimatedSolutions(
-                    model, program.objective_component, results.incumbent_objective
+                    model, program.objective_component, estimate.value()
                 )
             model.solutions.clear(clear_symbol_maps=False)
             model.solutions.add_symbol_map(symbols)

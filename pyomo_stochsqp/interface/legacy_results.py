@@ -8,7 +8,7 @@ from typing import Any
 
 from pyomo.common.collections import ComponentMap
 from pyomo.contrib.solver.common.results import (
-    TerminationCondition,
+    SolutionStatus,
     legacy_solution_status_map,
     legacy_solver_status_map,
     legacy_termination_condition_map,
@@ -35,11 +35,12 @@ def legacy_results(results: StochSQPResults, model: Any) -> LegacyStochSQPResult
     legacy = LegacyStochSQPResults()
     condition = results.termination_condition
     solver, problem = legacy.solver, legacy.problem
-    if condition is TerminationCondition.emptyModel:  # unknown to Pyomo's own tables
-        solver.status, solver.termination_condition = SolverStatus.warning, LegacyTermination.other
-    else:
-        solver.status = legacy_solver_status_map[condition]
-        solver.termination_condition = legacy_termination_condition_map[condition]
+    # emptyModel is unknown to Pyomo's own tables
+    solver.status = legacy_solver_status_map.get(condition, SolverStatus.warning)
+    solver.termination_condition = legacy_termination_condition_map.get(
+        condition, LegacyTermination.other
+    )
+    if results.solution_status is not SolutionStatus.noSolution:
         legacy._outcome = results._outcome
         _sizes(problem, results)
     solver.name = results.solver_name
@@ -92,8 +93,8 @@ def solution_of(results: StochSQPResults, suffixes: Collection[str]) -> tuple[So
     if "dual" in suffixes and loader.has_duals:
         for row, number in loader.get_duals().items():
             solution.constraint[symbols.getSymbol(row)] = {"Dual": number}
-    objective = results.incumbent_objective
+    objective = results.extra_info.get("objective_estimate")
     component = loader.program.objective_component
-    if component is not None and objective is not None and isfinite(objective):
-        solution.objective[symbols.getSymbol(component)] = {"Value": objective}
+    if component is not None and objective is not None and isfinite(objective.value()):
+        solution.objective[symbols.getSymbol(component)] = {"Value": objective.value()}
     return solution, symbols

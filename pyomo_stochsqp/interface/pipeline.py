@@ -68,7 +68,8 @@ class Setup:
     def run(self, observers: Sequence[Observer] = (), progress: Progress | None = None) -> Outcome:
         """Run to the end, from the beginning or from where ``progress`` stands."""
         if self.answer == "random":
-            observers = (*observers, RandomIterate(self.seed))
+            # First, so that a checkpoint of this iteration holds its draw.
+            observers = (RandomIterate(self.seed), *observers)
         return run(
             self.assembly.method,
             self.beginning() if progress is None else progress,

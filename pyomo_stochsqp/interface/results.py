@@ -74,7 +74,7 @@ class StochSQPResults(RunReport, Results):
         best = outcome.best
         results.termination_condition = TERMINATION[outcome.stop]
         results.solution_status = solution_status(outcome, tolerances)
-        if best is not None:
+        if best is not None and results.solution_status is not SolutionStatus.infeasible:
             results.incumbent_objective = sign * best.objective
         info = results.extra_info
         info.iteration_count = outcome.state.k
@@ -86,6 +86,7 @@ class StochSQPResults(RunReport, Results):
             info.stationarity = best.stationarity
             info.infeasibility_bound = best.infeasibility_bound
             info.stationarity_bound = best.stationarity_bound
+            info.objective_estimate = sign * best.objective
             info.objective_standard_error = best.objective_error
         for name, value in (
             ("history", outcome.history),

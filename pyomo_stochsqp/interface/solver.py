@@ -16,7 +16,7 @@ from pyomo.contrib.solver.common.solution_loader import NoSolutionSolutionLoader
 from pyomo.contrib.solver.common.util import NoOptimalSolutionError, NoSolutionError
 from pyomo.core.staleflag import StaleFlagManager
 
-from ..errors import EmptyModelError
+from ..errors import EmptyModelError, InfeasibleModelError, ModelError
 from ..report import Outcome
 from ..report.checkpoint import load
 from .config import StochSQPConfig, given_options
@@ -82,8 +82,10 @@ class StochSQP(SolverBase):
         start = None if checkpoint is None else checkpoint.start
         try:
             setup = prepare(model, options, start=start, compiler=self._compiler)
-        except EmptyModelError as empty:
-            results = _nothing_to_solve(model, str(empty))
+        except EmptyModelError as error:
+            results = _nothing_to_solve(model, TerminationCondition.emptyModel, error)
+        except InfeasibleModelError as error:
+            results = _nothing_to_solve(model, TerminationCondition.provenInfeasible, error)
         else:
             timer.stop("prepare")
             if config.time_limit is not None:
@@ -117,9 +119,13 @@ def _results(setup: Setup, outcome: Outcome) -> StochSQPResults:
     return results
 
 
-def _nothing_to_solve(model: Any, message: str) -> StochSQPResults:
+def _nothing_to_solve(
+    model: Any, condition: TerminationCondition, error: ModelError
+) -> StochSQPResults:
+    """What reading the model already showed."""
     results = StochSQPResults()
-    results.termination_condition = TerminationCondition.emptyModel
+    message = str(error)
+    results.termination_condition = condition
     results.extra_info.message = message
     results.solution_loader = NoSolutionSolutionLoader(model, message)
     return results

@@ -15,6 +15,8 @@ from .termination import Stop
 if TYPE_CHECKING:
     from .driver import Tolerances
 
+#: noise beyond this multiple of a tolerance is not a matter of more samples
+HOPELESS = 1e6
 BUDGETS = (Stop.ITERATION_LIMIT, Stop.SAMPLE_LIMIT, Stop.TIME_LIMIT)
 
 
@@ -38,6 +40,8 @@ def advice(stop: Stop, best: Certificate, tolerances: Tolerances, worst_row: str
             tolerances.optimality,
         ),
     )
+    if factor > HOPELESS:
+        return "the point is far from a solution: check the starting point and the scaling"
     if factor <= 1.0:
         return "the error exceeds the noise: raise max_iter or max_samples"
     return (

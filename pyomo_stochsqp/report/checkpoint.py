@@ -84,7 +84,7 @@ class Checkpoint:
         return Progress(
             state=unpacked("state", beginning.state, a),
             history=History(beginning.history.columns, a["history"]),
-            average=TailAverage(a["average"], *(int(v) for v in a["average_weights"])),
+            average=TailAverage.unpacked(a["average"]),
             certificates=History(beginning.certificates.columns, a["certificates"]),
             best=best,
             drawn=a["drawn"],
@@ -97,13 +97,11 @@ def save(
     path: str, progress: Progress, labels: Mapping[str, str], note: str, oracle: Oracle
 ) -> None:
     """Write a checkpoint; the file is always a complete one."""
-    average = progress.average
     arrays: Arrays = {
         "history": progress.history.table,
         "certificates": progress.certificates.table,
-        "average": average.mean,
+        "average": progress.average.packed(),
         "drawn": progress.drawn,
-        "average_weights": np.array([average.weight, average.restart, average.seen]),
         "certified_at": np.asarray(progress.certified_at),
         "seconds": np.asarray(progress.seconds),
         "note": np.asarray(note),

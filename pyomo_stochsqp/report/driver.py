@@ -35,6 +35,8 @@ CERTIFICATE_SHARE = 0.1
 FIRST_CERTIFICATE = 50  # iterations
 LEAST_FINAL_ROWS = 64
 DIVERGED = 1e12
+#: bounds of two sampled certificates that differ by less than this factor are taken for equal
+BENEFIT_OF_DOUBT = 1.5
 
 
 class Method(Protocol):
@@ -123,9 +125,10 @@ def run(
     if best is None or not tolerances.met(best):
         rows = max(int(CERTIFICATE_SHARE * state.samples), LEAST_FINAL_ROWS)
         certificates = certificates.copy()
-        for c in _certify(certifier, (state.x, progress.average.mean), rows, state.k):
+        made = _certify(certifier, (state.x, progress.average.mean), rows, state.k)
+        for c in made:
             certificates.append(certificate_row(state, c))
-            best = _better(best, c, tolerances)
+        best = _best([best, *made], tolerances)
     if stop is Stop.STALLED and best is not None and tolerances.met(best):
         stop = Stop.CONVERGED
     elif stop is Stop.CONVERGED and (best is None or not tolerances.met(best)):
@@ -179,7 +182,7 @@ def _iterate(
             progress.certified_at = state.samples
             for c in made:
                 progress.certificates.append(certificate_row(state, c))
-                progress.best = _better(progress.best, c, tolerances)
+            progress.best = _best([progress.best, *made], tolerances)
             if progress.best is not None and tolerances.met(progress.best):
                 return Stop.CONVERGED, ""
 
@@ -188,9 +191,20 @@ def _iterate(
             return Stop.INTERRUPTED, next((v for v in verdicts if isinstance(v, str)), "")
 
 
-def _better(best: Certificate | None, new: Certificate, tolerances: Tolerances) -> Certificate:
-    if best is None or tolerances.excess(new) <= tolerances.excess(best):
-        return new
+def _best(points: Sequence[Certificate | None], tolerances: Tolerances) -> Certificate | None:
+    """The point with the smallest bounds; a later one where the bounds do not tell them apart.
+
+    Points are in the order of trust: an earlier best, the last iterate, the tail average. Certificates
+    are noisy themselves, and an average is the better estimate of a solution unless they clearly
+    say otherwise.
+    """
+    best = None
+    for point in points:
+        if point is None:
+            continue
+        benefit = 1.0 if point.exact or best is None else BENEFIT_OF_DOUBT
+        if best is None or tolerances.excess(point) <= benefit * tolerances.excess(best):
+            best = point
     return best
 
 

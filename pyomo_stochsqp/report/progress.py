@@ -30,24 +30,42 @@ CERTIFICATE_COLUMNS = (
 class TailAverage:
     """The mean iterate of about the last half of the samples, each weighted by its own samples.
 
-    It restarts whenever the samples used so far have doubled; iterates from larger batches carry
-    less noise and count accordingly. Without sampling it is the last iterate.
+    Two sums are kept: since the samples last doubled, and of the doubling before that. Together they
+    reach back over half to three quarters of all samples. Iterates from larger batches carry less
+    noise and count accordingly. Without sampling the average is the last iterate.
     """
 
-    def __init__(self, mean: Vector, weight: int = 0, restart: int = 1, seen: int = 0):
-        self.mean = mean
-        self.weight = weight
-        self.restart = restart
-        self.seen = seen
+    def __init__(self, x: Vector):
+        self.mean = x
+        self._older = self._newer = np.zeros_like(x)
+        #: weights of the two sums, samples at the next doubling, samples seen
+        self._counts = np.array([0, 0, 1, 0])
 
     def add(self, samples: int, x: Vector) -> None:
         """Take in one iterate, made when ``samples`` had been used in all."""
-        new, self.seen = samples - self.seen, samples
-        if samples >= self.restart:
-            self.restart = 2 * samples
-            self.weight = 0
-        self.weight += new
-        self.mean = x if self.weight == new else self.mean + (x - self.mean) * (new / self.weight)
+        older, newer, restart, seen = self._counts.tolist()
+        new = samples - seen
+        if samples >= restart:
+            self._older, older = self._newer, newer
+            self._newer, newer = np.zeros_like(x), 0
+            restart = 2 * samples
+        self._newer = self._newer + new * x
+        newer += new
+        self._counts = np.array([older, newer, restart, samples])
+        self.mean = (self._older + self._newer) / (older + newer) if older + newer else x
+
+    def packed(self) -> Vector:
+        """Everything in one array, for a checkpoint."""
+        return np.concatenate([self.mean, self._older, self._newer, self._counts])
+
+    @classmethod
+    def unpacked(cls, values: Vector) -> TailAverage:
+        """The inverse of :meth:`packed`."""
+        *sums, counts = np.split(values, [(values.size - 4) // 3 * i for i in (1, 2, 3)])
+        average = cls(sums[0])
+        average._older, average._newer = sums[1:]
+        average._counts = counts.astype(int)
+        return average
 
 
 @dataclass

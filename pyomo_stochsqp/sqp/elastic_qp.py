@@ -26,7 +26,7 @@ from ..oracle import Jacobian, Problem, Vector
 from .qp_active_set import ActivePoint, ActiveSet
 from .qp_hessian import Diagonal, quadratic_term
 from .qp_interior import InteriorPoint
-from .qp_model import QP, QPSolution, Status
+from .qp_model import QP, QPSolution, Status, norm
 from .qp_newton import DualNewton, DualPoint
 
 METHODS = ("equality", "newton", "active_set", "interior")
@@ -95,19 +95,13 @@ class ElasticQP:
         b = a if self._try_equality else self._row_upper - c
         qp = QP(g, quadratic_term(H, self._n, self._pattern), J, a, b, lower, upper, rho,
                 self._jacobian)  # fmt: skip
+        if not norm(g) + norm(c) + norm(J) < inf:
+            return self._failed(qp)
         if self._m == 0 and isinstance(qp.hessian, Diagonal):
             d = qp.in_box(-g / qp.hessian.diagonal)
             return QPSolution(qp, d, c, 0.0, "clip", 0)
-        try:
-            return (
-                (self._equality_step(qp, H) if self._hopes_for_equality(warm) else None)
-                or self._corrected(qp, warm)
-                or self._interior(qp)
-            )
-        except KKTFailure:
-            nothing = qp.in_box(np.zeros(self._n))
-            left = float(np.abs(qp.distances(qp.times(nothing))).sum())
-            return QPSolution(qp, nothing, np.zeros(self._m), left, "none", 0, "failed")
+        found = self._equality_step(qp, H) if self._hopes_for_equality(warm) else None
+        return found or self._corrected(qp, warm) or self._interior(qp)
 
     def _hopes_for_equality(self, warm: QPSolution | None) -> bool:
         """Only equalities, and no bounds or none that stopped the last solution."""
@@ -115,8 +109,11 @@ class ElasticQP:
 
     def _equality_step(self, qp: QP, H: Any) -> QPSolution | None:
         """The KKT step with every row active and no bound, if that is the solution."""
-        self._backend.factorise(H, qp.J)
-        solution = self._backend.solve(-qp.g, qp.a)
+        try:
+            self._backend.factorise(H, qp.J)
+            solution = self._backend.solve(-qp.g, qp.a)
+        except KKTFailure:
+            return None
         d, y = solution.d, solution.y
         if solution.rank_deficient:
             return None
@@ -136,11 +133,10 @@ class ElasticQP:
                 return None
             if warm is not None:
                 y = warm.y if warm.qp.rho <= qp.rho else warm.y.clip(-qp.rho, qp.rho)
-            elif self._n <= COLD_NEWTON:
-                y = self._newton.cold_start(qp)
-            else:
+                return self._from_newton(qp, self._newton.solve(qp, y, NEWTON_STEPS), 0)
+            if self._n > COLD_NEWTON:
                 return None
-            return self._from_newton(qp, self._newton.solve(qp, y, NEWTON_STEPS), 0)
+            return self._from_newton(qp, self._newton.solve_cold(qp, NEWTON_STEPS), 0)
         if "active_set" not in self._methods:
             return None
         if warm is None or warm.bounds is None or warm.rows is None:
@@ -173,7 +169,13 @@ class ElasticQP:
                     best = candidate
             if best is not None and best[1].status == "solved":
                 break
+        if steps == 0:
+            return self._failed(qp)
         return (best or self._as_it_is(qp, point, steps))[1]
+
+    def _failed(self, qp: QP) -> QPSolution:
+        d = qp.in_box(np.zeros(self._n))
+        return QPSolution(qp, d, np.zeros(self._m), inf, "none", 0, "failed")
 
     def _finished(self, qp: QP, point: InteriorPoint, steps: int) -> QPSolution | None:
         """An interior iterate brought to full accuracy, if its guess of the active set is right."""

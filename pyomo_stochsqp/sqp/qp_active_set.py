@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kkt import KKTBackend
+from ..kkt import KKTBackend, KKTFailure
 from ..oracle import Vector
 from .qp_model import QP, REMOVED, Mask
 
@@ -55,7 +55,10 @@ class ActiveSet:
     ) -> ActivePoint | None:
         """The solution, or None if the guess is still wrong after so many corrections."""
         for correction in range(max_corrections + 1):
-            d, y, w = self._solution(qp, bounds, rows)
+            try:
+                d, y, w = self._solution(qp, bounds, rows)
+            except KKTFailure:
+                return None
             new_bounds = self._corrected_bounds(qp, bounds, d, y)
             new_rows = self._corrected_rows(qp, rows, y, w)
             if (new_bounds == bounds).all() and (new_rows == rows).all():

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kkt import KKTBackend
+from ..kkt import KKTBackend, KKTFailure
 from ..oracle import Vector
 from .qp_model import QP, REMOVED, Mask
 
@@ -134,8 +134,11 @@ class InteriorPoint:
 
     def advance(self) -> bool:
         """One iteration; False when rounding, or the back end, allows no further one."""
-        with np.errstate(all="ignore"):
-            return self._advance()
+        try:
+            with np.errstate(all="ignore"):
+                return self._advance()
+        except KKTFailure:
+            return False
 
     def _advance(self) -> bool:
         qp, row, sign = self._qp, self._row, self._sign

@@ -22,11 +22,11 @@ gives up: from a distance, or with more active rows than free variables, it is n
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg.blas import ddot, dnrm2
+from scipy.linalg.blas import ddot
 
-from ..kkt import KKTBackend
+from ..kkt import KKTBackend, KKTFailure
 from ..oracle import Vector
-from .qp_model import QP, REMOVED
+from .qp_model import QP, REMOVED, norm
 
 #: |r| relative to the rows' values that counts as zero, and relative to what rounding makes of them
 SOLVED = 1e-11
@@ -61,11 +61,11 @@ class DualPoint:
         self.r = r = w - v
         limit = qp.rho
         #: whether some |y_j| may be at its limit; the 2-norm is the cheaper test
-        self.at_limit = bool(dnrm2(y) >= limit)
+        self.at_limit = bool(norm(y) >= limit)
         if self.at_limit:
             r[((y >= limit) & (r > 0.0)) | ((y <= -limit) & (r < 0.0))] = 0.0
         self.theta = ddot(pull, d) + 0.5 * ddot(d, qp.hessian.times(d)) - ddot(v, y)
-        self.error = dnrm2(r)
+        self.error = norm(r)
 
 
 class DualNewton:
@@ -83,12 +83,18 @@ class DualNewton:
 
     def solve(self, qp: QP, y: Vector, max_steps: int) -> tuple[DualPoint, int] | None:
         """(solution, steps) from the start y, or None."""
+        try:
+            return self._solve(qp, y, max_steps)
+        except KKTFailure:
+            return None
+
+    def _solve(self, qp: QP, y: Vector, max_steps: int) -> tuple[DualPoint, int] | None:
         minus_inverse = -1.0 / qp.hessian.diagonal
         here = DualPoint(qp, minus_inverse, y)
         if here.error == 0.0:
             return here, 0
-        tolerance = SOLVED * (dnrm2(here.w) + dnrm2(here.v))
-        tolerance += ROUNDING * dnrm2(qp.J) * dnrm2(qp.g * minus_inverse)
+        tolerance = SOLVED * (norm(here.w) + norm(here.v))
+        tolerance += ROUNDING * norm(qp.J) * norm(qp.g * minus_inverse)
         for step in range(max_steps + 1):
             if here.error <= tolerance:
                 return here, step
@@ -100,12 +106,18 @@ class DualNewton:
 
     def _is_rounding(self, qp: QP, here: DualPoint, tolerance: float) -> bool:
         """Whether the error is what evaluating d(y) leaves of it."""
-        size = dnrm2(qp.J)
-        blur = EPSILON * size * size * dnrm2(here.y) / float(np.min(qp.hessian.diagonal))
+        size = norm(qp.J)
+        blur = EPSILON * size * size * norm(here.y) / float(np.min(qp.hessian.diagonal))
         return here.error <= max(TOLERATED * tolerance, blur)
 
-    def cold_start(self, qp: QP) -> Vector:
-        """Multipliers that the rows violated by clip(-g / h) would have without the box."""
+    def solve_cold(self, qp: QP, max_steps: int) -> tuple[DualPoint, int] | None:
+        """The same from multipliers that rows violated by clip(-g / h) would have without box."""
+        try:
+            return self._solve(qp, self._cold_start(qp), max_steps)
+        except KKTFailure:
+            return None
+
+    def _cold_start(self, qp: QP) -> Vector:
         d = (-qp.g / qp.hessian.diagonal).clip(qp.lower, qp.upper)
         w = qp.times(d)
         target = w.clip(qp.a, qp.b)

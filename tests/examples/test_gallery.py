@@ -1,10 +1,10 @@
 """Every script of examples/ runs, and finds what its docstring says.
 
-A gallery script has a ``main()`` that returns ``{name: (found, exact)}`` and a ``TOLERANCE`` with the
-reason beside it: the sampling error left by its budget, or the solver's tolerance where data is
+A gallery script has a ``main()`` that returns ``{name: (found, exact)}`` and a ``TOLERANCE`` with
+the reason beside it: the sampling error left by its budget, or the solver's tolerance where data is
 finite. The seeds are fixed; tolerances are several times the error seen over other seeds, so that a
-change of the random streams does not break a correct solver. Differences count relative to the exact
-number where that is larger than one.
+change of the random streams does not break a correct solver. Differences count relative to the
+exact number where that is larger than one.
 
 Scripts that return something else check themselves with ``assert``.
 """

@@ -59,3 +59,22 @@ def circle(sense=pyo.minimize):
     m.on = pyo.Constraint(expr=m.x**2 + m.y**2 == 5)
     m.dual = pyo.Suffix(direction=pyo.Suffix.IMPORT)
     return m
+
+
+def service(rows=None):
+    """min E[c'x] s.t. E[w_j x_j] >= 1, x >= 0, sum x <= 5: inequalities, bounds, two sources."""
+    m = pyo.ConcreteModel("service")
+    m.x = pyo.Var(range(4), bounds=(0, 3), initialize=1.5)
+    if rows is None:
+        m.w = RandomParam(range(4), distribution=stats.uniform(0.5, 1.0))
+        m.c = RandomParam(range(4), distribution=stats.norm(2.0, 0.5))
+    else:
+        rng = np.random.default_rng(7)
+        m.w = RandomParam(range(4), data=0.5 + rng.random((rows, 4)))
+        m.c = RandomParam(range(4), data=2.0 + 0.5 * rng.standard_normal((rows, 4)))
+    m.cost = pyo.Objective(expr=E(sum((j + 1) * m.c[j] * m.x[j] ** 2 for j in range(4))))
+    m.serve = pyo.Constraint([0, 1], rule=lambda m, j: E(m.w[j] * m.x[j] * m.x[j + 2]) >= 1)
+    m.limit = pyo.Constraint(expr=sum(m.x[j] for j in range(4)) <= 5)
+    m.dual = pyo.Suffix(direction=pyo.Suffix.IMPORT)
+    m.rc = pyo.Suffix(direction=pyo.Suffix.IMPORT)
+    return m

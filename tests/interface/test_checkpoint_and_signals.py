@@ -14,7 +14,7 @@ from pyomo.contrib.solver.common.factory import SolverFactory
 from pyomo.contrib.solver.common.results import TerminationCondition
 
 from pyomo_stochsqp.errors import CheckpointError
-from tests.interface.models import TILT_X, regression, tilting
+from tests.interface.models import TILT_X, regression, service, tilting
 
 FIXED = {"batch_growth": "constant", "batch_size": 32, "seed": 4}
 
@@ -30,7 +30,7 @@ def same(one, two):
     assert one.incumbent_objective == two.incumbent_objective
 
 
-@pytest.mark.parametrize("model", [tilting, regression])
+@pytest.mark.parametrize("model", [tilting, regression, service, lambda: service(300)])
 @pytest.mark.parametrize("options", [{}, {"batch_growth": "adaptive", "max_samples": 50_000}])
 def test_resume_is_bit_for_bit(tmp_path, model, options):
     options = {"max_iter": 230, "tol_opt": 1e-12, **options}

@@ -19,9 +19,7 @@ def quadratic(sense, flipped):
     s = 1 if sense == pyo.minimize else -1
     m = pyo.ConcreteModel()
     m.x = pyo.Var(range(4), initialize=1.0)
-    m.obj = pyo.Objective(
-        expr=s * sum((j + 1) * (m.x[j] - j) ** 2 for j in range(4)), sense=sense
-    )
+    m.obj = pyo.Objective(expr=s * sum((j + 1) * (m.x[j] - j) ** 2 for j in range(4)), sense=sense)
     f = -1 if flipped else 1
     m.a = pyo.Constraint(expr=f * (m.x[0] + 2 * m.x[1] - m.x[3]) == f * 3)
     m.b = pyo.Constraint(expr=f * (m.x[2] - m.x[0]) == f * -1)

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from kkt_systems import random_system
 
+from benchmarks.kkt import band_with_dense_rows
 from pyomo_stochsqp.kkt import KKTPattern
 from pyomo_stochsqp.kkt.assembly import KKTMatrix
 from pyomo_stochsqp.kkt.hessian import HessianValues
 from pyomo_stochsqp.kkt.schur import SchurRoot
+from pyomo_stochsqp.kkt.superlu import elimination_order
 
 
 def dense_kkt(system, block):
@@ -63,6 +65,14 @@ def test_the_root_of_the_schur_complement():
     root.update(system.values, block)
     A = root.matrix.toarray()
     assert np.allclose(A @ A.T, system.J @ system.J.T + np.diag(block), rtol=0.0, atol=1e-13)
+
+
+def test_nearly_full_nodes_are_eliminated_last():
+    """Minimum degree alone needs quadratic time for them: minutes at the sizes of the benchmark."""
+    pattern = band_with_dense_rows(2000)
+    order = elimination_order(KKTMatrix(pattern, "all").matrix)
+    assert np.array_equal(np.sort(order), np.arange(pattern.n + pattern.m))
+    assert set(order[-2:]) == {pattern.n + pattern.m - 2, pattern.n + pattern.m - 1}
 
 
 def test_properties():
