@@ -14,10 +14,7 @@ from numpy.typing import NDArray
 from .block import Ints, constants
 from .node import Coef
 from .plan import Plan
-from .statement import Statement, Statements
-
-#: Fields at least this wide are averaged without a copy of the drawn rows.
-WIDE = 128
+from .statement import Statements
 
 #: Programs up to this many results are listed entry by entry, if all results are floats.
 SMALL = 200
@@ -84,8 +81,6 @@ class Inputs:
         self._fields: dict[int, None] = {}
         self._dense: dict[int, None] = {}
         self._known: dict[Any, str] = {}
-        #: field -> statement of its means, name of its row numbers
-        self._means: dict[int, tuple[Statement, str]] = {}
 
     def once(self, key: Any, form: str, *args: str, ufunc: str | None = None) -> str:
         """A statement before the body, written once for each key; returns the name it sets."""
@@ -156,7 +151,21 @@ class Inputs:
 
     def column(self, f: int, c: int) -> str:
         """One column of the drawn rows."""
+        info = self.plan.streams.fields[f]
+        if info.width == 1 and not info.sparse and info.matrix is not None:
+            return self._only_column(f)
         return self.once(("F", f, c), f"{self.field(f)}[:, {c}]")
+
+    def _only_column(self, f: int) -> str:
+        """The column of a field of width one, taken from a flat view."""
+        info = self.plan.streams.fields[f]
+        self.stream(info.stream)
+        name = self.space.shared(("flat", f), info.matrix.reshape(-1))
+        rows = f"r{info.stream}_{info.part}"
+        form = f"{name}.take({rows}) if {rows}.__class__ is ndarray else {name}[{rows}]"
+        if info.matrix.dtype != np.float64:
+            form = f"({form}).astype(float)"
+        return self.once(("F", f, 0), form)
 
     def means(self, f: int) -> str:
         """The batch means of all columns of a field."""
@@ -165,31 +174,7 @@ class Inputs:
         if info.sparse and f not in self._dense:
             form = f"dot_sparse({weights}, {self.sparse_field(f)}, {info.width})"
             return self.once(("mean", f), form)
-        if ("mean", f) not in self._known:
-            rows = f"r{info.stream}_{info.part}"
-            name = self.once(("mean", f), "{0}.dot({1})", weights, f"F{f}", ufunc="dot")
-            self._means[f] = (self.statements.items[-1], rows)
-            return name
-        return self._known["mean", f]
-
-    def settle(self) -> None:
-        """Decide how means are formed, once it is known what else is read of each field."""
-        for f, (statement, rows) in self._means.items():
-            info = self.plan.streams.fields[f]
-            matrix = info.matrix
-            if (
-                f in self._fields
-                or matrix is None
-                or info.width < WIDE
-                or matrix.dtype != np.float64
-                or not matrix.flags.c_contiguous
-            ):
-                self.field(f)
-                continue
-            name = self.space.shared(("matrix", f), matrix)
-            statement.form = "row_means({0}, {1}, {2})"
-            statement.args = (name, rows, statement.args[0])
-            statement.ufunc = "row_means"
+        return self.once(("mean", f), "{0}.dot({1})", weights, self.field(f), ufunc="dot")
 
     def mean_of_columns(self, f: int, columns: Ints) -> str:
         name = self.means(f)

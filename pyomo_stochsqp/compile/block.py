@@ -192,9 +192,7 @@ class Block:
 
 
 def _same_support(a: AffinePart, b: AffinePart) -> bool:
-    return a is b or (
-        a.indices == b.indices and a.columns == b.columns and a.scales == b.scales
-    )
+    return a is b or (a.indices == b.indices and a.columns == b.columns and a.scales == b.scales)
 
 
 def constants(values: list[Coef]) -> NDArray[np.float64]:

@@ -62,7 +62,7 @@ class BlockWriter:
             if v.op == "recip" and v.batched and len(uses.get(v, [])) == 1:
                 (user,) = uses[v]
                 product = user.args[0] if user.op == "mean" else user
-                if product.op == "mul" and product.args[0] is not product.args[1]:
+                if product.op == "mul" and sum(a.op == "recip" for a in product.args) == 1:
                     self._fused.add(v)
 
     def _operands(self, v: Val) -> tuple[Val, ...]:

@@ -52,7 +52,6 @@ FUNCTIONS: dict[str, Any] = {
     "reduceat": np.add.reduceat,
     "zeros": np.zeros,
     "uniform": kernels.uniform,
-    "row_means": kernels.row_means,
     "sparse_rows": kernels.sparse_rows,
     "sparse_dot": kernels.sparse_dot,
     "dot_sparse": kernels.dot_sparse,
@@ -100,7 +99,6 @@ class _Function:
                 self._product(product, writers[0])
         if -1 in self.variant.parts:
             self._linear()
-        self.inputs.settle()
         opening, closing = self.results.lines(self.body)
         statements = [*self.inputs.statements.items, *self.body.items]
         middle, closing = written(statements, self.results.places, self.results.kept, closing)

@@ -309,9 +309,7 @@ class _Builder:
             form.terms[make("var", payload=j)] = coef
         return form
 
-    def _ell_part(
-        self, rows: Ints, indices: Ints, coefs: Floats, size: int, mutable: bool
-    ) -> int:
+    def _ell_part(self, rows: Ints, indices: Ints, coefs: Floats, size: int, mutable: bool) -> int:
         """Variables of single scenarios, in the order in which they appear."""
         counts = np.bincount(rows, minlength=size)
         starts = np.concatenate(([0], np.cumsum(counts)))[:-1]

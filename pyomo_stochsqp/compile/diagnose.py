@@ -104,9 +104,7 @@ class _Run:
         stack = [n for group in groups for n in group if isinstance(n, Node)]
         while stack:
             node = stack[-1]
-            waiting = [
-                a for a in node.args if isinstance(a, Node) and a not in self._values
-            ]
+            waiting = [a for a in node.args if isinstance(a, Node) and a not in self._values]
             if node in self._values:
                 stack.pop()
             elif waiting:
@@ -162,7 +160,9 @@ class _Run:
         if info.matrix is None:
             return np.asarray(rows[info.position])[:, column]
         if info.sparse:
-            return kernels.sparse_dense(kernels.sparse_rows(info.matrix, rows), info.width)[:, column]
+            return kernels.sparse_dense(kernels.sparse_rows(info.matrix, rows), info.width)[
+                :, column
+            ]
         return np.asarray(info.matrix[rows, column], dtype=float)
 
     def _row(self, bad: NDArray[np.bool_]) -> int | None:

@@ -214,9 +214,7 @@ class Graph:
         if op == "pow":
             return self._pow_partials(v, *args)
         if op == "lse":
-            return [
-                (a, self.function("exp", self.sub(a, v))) for a in args if a.x
-            ]
+            return [(a, self.function("exp", self.sub(a, v))) for a in args if a.x]
         return [(args[0], getattr(self, "_d_" + op)(v, args[0]))]
 
     def _pow_partials(self, v: Val, a: Val, b: Val) -> list[tuple[Val, Val]]:

@@ -232,9 +232,7 @@ def _product_lines(
         after.append(f"out[{int(pattern.values(np.array([t]))[0])}] += s")
 
 
-def _write_average(
-    loops: Loops, pattern: Pattern, average: ColumnAverage, stream: int
-) -> None:
+def _write_average(loops: Loops, pattern: Pattern, average: ColumnAverage, stream: int) -> None:
     f = average.field
     info = loops.plan.streams.fields[f]
     loops.fields[f] = None

@@ -57,27 +57,6 @@ def quietly(function: Callable[..., Any], *args: Any) -> Any:
     return _quiet.context.run(function, *args)
 
 
-def row_means(matrix: Floats, rows: Any, weights: Floats, out: Floats | None = None) -> Floats:
-    """weights @ matrix[rows], added to ``out``.
-
-    For many numbers it is formed as the product of a sparse row (weights at ``rows``) and the
-    matrix: the rows are read once and not copied, in two thirds of the time of ``take`` and ``dot``.
-    """
-    size, width = matrix.shape
-    if out is None:
-        out = np.zeros(width)
-    if rows.__class__ is slice:
-        return weights.dot(matrix[rows], out)
-    count = rows.size
-    if count * width < 30_000:
-        return weights.dot(matrix.take(rows, 0), out)
-    if not (0 <= rows.min() and rows.max() < size):
-        raise IndexError(f"row numbers must lie between 0 and {size - 1}")
-    pointers = np.array((0, count), dtype=rows.dtype)
-    _sparsetools.csr_matvecs(1, size, width, pointers, rows, weights, matrix.reshape(-1), out)
-    return out
-
-
 def sparse_rows(matrix: Any, rows: Any) -> Sparse:
     """The chosen rows of a CSR matrix."""
     indptr, indices, data = matrix.indptr, matrix.indices, matrix.data

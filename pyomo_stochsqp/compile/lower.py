@@ -107,9 +107,7 @@ class Lowering:
                     else:
                         algebra.accumulate(total, Form(0.0, {node: k}))
                 else:
-                    algebra.accumulate(
-                        total, algebra.multiply(self._walk(coef), self._walk(v))
-                    )
+                    algebra.accumulate(total, algebra.multiply(self._walk(coef), self._walk(v)))
             elif arg.__class__ in native_numeric_types:
                 algebra.accumulate(total, Form(float(arg)))
             elif id(arg) in known:

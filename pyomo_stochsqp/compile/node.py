@@ -146,4 +146,3 @@ class Nodes:
         else:
             numbers = [a.value if a.__class__ is Node else a for a in node.args]
             node.value = constant_value(node.op, tuple(numbers))
-

@@ -31,9 +31,7 @@ class Pattern:
             for block in part.blocks:
                 for root in block.roots:
                     for leaf in root.gradient:
-                        keys.append(
-                            _keys(*entries(root.targets, leaf, plan.streams), self.n)
-                        )
+                        keys.append(_keys(*entries(root.targets, leaf, plan.streams), self.n))
         unique = np.unique(np.concatenate(keys))
         self._keys = unique[unique >= self.n]
         rows, self.indices = np.divmod(self._keys, self.n) if self.n else (self._keys, self._keys)

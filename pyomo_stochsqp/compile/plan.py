@@ -90,7 +90,9 @@ class Plan:
             self._function(self.names[t], f) for t, f in enumerate(self._functions())
         ]
         self._collapse.finish()
-        objective = {s: self.algebra.scale(f, float(program.sign)) for s, f in self.forms[0].items()}
+        objective = {
+            s: self.algebra.scale(f, float(program.sign)) for s, f in self.forms[0].items()
+        }
         self.forms[0] = objective
         self._taper = Taper()
         self.parts = self._organise()

@@ -23,9 +23,6 @@ UFUNCS = frozenset(
     "exp log log10 sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh expit".split()
 )
 
-#: these accept a place to write to, but not that of an operand
-_REDUCTIONS = ("dot", "row_means")
-
 
 @dataclass
 class Statement:
@@ -61,7 +58,12 @@ class Statements:
         return name
 
     def infix(
-        self, op: str, a: str, b: str, shape: tuple[bool, bool] | None = None, name: str | None = None
+        self,
+        op: str,
+        a: str,
+        b: str,
+        shape: tuple[bool, bool] | None = None,
+        name: str | None = None,
     ) -> str:
         """a op b."""
         return self.set(f"{{0}}{op}{{1}}", a, b, shape=shape, ufunc=OPERATORS[op], name=name)
@@ -91,7 +93,7 @@ def written(
             lines.append(f"{s.name} = {s.ufunc}({', '.join(args)}, {place})")
             continue
         target = None
-        if s.ufunc is not None and s.ufunc not in _REDUCTIONS and s.shape is not None and any(s.shape):
+        if s.ufunc is not None and s.ufunc != "dot" and s.shape is not None and any(s.shape):
             target = next((a for a in args if owned.get(a) == (s.shape, i)), None)
         if target is not None and s.shape is not None:
             lines.append(f"{s.ufunc}({', '.join(args)}, {target})")

@@ -135,9 +135,13 @@ def _path(name: str, value: Any) -> str:
         raise OptionError(f"{name}={value!r} is not a file name.") from None
 
 
+#: rules for the curvature H (see sqp/curvature.py)
+CURVATURES = ("auto", "identity", "spectral", "diagonal", "bfgs")
+
+
 def _hessian(name: str, value: Any) -> Any:
     if isinstance(value, str):
-        return one_of(("auto", "identity", "bfgs"))(name, value)
+        return one_of(CURVATURES)(name, value)
     matrix = np.asarray(value, dtype=float)
     if matrix.ndim not in (1, 2) or not np.isfinite(matrix).all():
         raise OptionError(f"{name}: give a diagonal (n numbers) or a matrix (n x n) of numbers.")
@@ -196,7 +200,7 @@ OPTIONS: tuple[Option, ...] = (
            "Lipschitz constants: measured on the way, or given", r"L, \Gamma", group="algorithm"),
     Option("max_step", 1.0, POSITIVE_OR_INF, "> 0", "largest step size; the paper has none",
            group="algorithm"),
-    Option("hessian", "auto", _hessian, "auto | identity | bfgs | matrix",
+    Option("hessian", "auto", _hessian, f"{' | '.join(CURVATURES)}, diagonal or matrix",
            "curvature of the subproblem", "H_k", group="algorithm"),
     Option("scaling", "auto", one_of(("auto", "none", "user")), "auto | none | user",
            "scale rows and objective to unit gradients, or by the Suffix 'scaling_factor'",

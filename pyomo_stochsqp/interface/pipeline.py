@@ -65,7 +65,12 @@ class Setup:
         """Multipliers of a state in the user's units."""
         return y * self.assembly.scaling.rows / self.assembly.scaling.objective
 
-    def run(self, observers: Sequence[Observer] = (), progress: Progress | None = None) -> Outcome:
+    def run(
+        self,
+        observers: Sequence[Observer] = (),
+        progress: Progress | None = None,
+        at_end: Callable[[Progress], None] | None = None,
+    ) -> Outcome:
         """Run to the end, from the beginning or from where ``progress`` stands."""
         if self.answer == "random":
             # First, so that a checkpoint of this iteration holds its draw.
@@ -78,6 +83,7 @@ class Setup:
             self.tolerances,
             observers,
             self.answer,
+            at_end,
         )
 
 
@@ -126,14 +132,13 @@ def _choices(
         scaling = unscaled(oracle.problem)
     elif options["scaling"] == "user":
         scaling = user_scaling(program)
-    hessian = options["hessian"]
     return Choices(
         batch=sizes,
         growth=options["batch_growth"],
         growth_rate=options["growth_rate"],
         beta=options["beta"],
         lipschitz=None if options["lipschitz"] == "auto" else options["lipschitz"],
-        hessian=1.0 if isinstance(hessian, str) and hessian == "identity" else hessian,
+        hessian=options["hessian"],
         scaling=scaling,
         kkt_solver=options["kkt_solver"],
         literal=options["preset"] == "paper",

@@ -21,6 +21,9 @@ TERMINATION = {
     Stop.INTERRUPTED: TerminationCondition.interrupted,
 }
 
+#: ends after which the last point is no candidate for a solution
+ASTRAY = (Stop.UNBOUNDED, Stop.EVALUATION_ERROR)
+
 
 class RunReport:
     """Shared by the results of both interfaces: what a run leaves beyond Pyomo's own fields."""
@@ -74,7 +77,8 @@ class StochSQPResults(RunReport, Results):
         best = outcome.best
         results.termination_condition = TERMINATION[outcome.stop]
         results.solution_status = solution_status(outcome, tolerances)
-        if best is not None and results.solution_status is not SolutionStatus.infeasible:
+        found = results.solution_status is not SolutionStatus.infeasible
+        if best is not None and found and outcome.stop not in ASTRAY:
             results.incumbent_objective = sign * best.objective
         info = results.extra_info
         info.iteration_count = outcome.state.k
@@ -105,7 +109,9 @@ def solution_status(outcome: Outcome, tolerances: Tolerances) -> SolutionStatus:
     if the lower bound is above it. In between the samples do not tell, and the status is unknown.
     """
     best = outcome.best
-    if best is None:
+    if outcome.stop is Stop.LOCALLY_INFEASIBLE:
+        return SolutionStatus.infeasible
+    if best is None or outcome.stop in ASTRAY:
         return SolutionStatus.unknown
     if outcome.stop is Stop.CONVERGED or tolerances.met(best):
         return SolutionStatus.optimal

@@ -11,10 +11,14 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
 from ..declare import StochasticProgram
 from ..errors import CheckpointError
 from ..report.checkpoint import Checkpoint
+from ..sqp.qp_model import WarmStart
 from .options import OPTIONS
+from .pipeline import Setup
 from .version import VERSION
 
 #: options that say when a run stops, not how it goes
@@ -54,6 +58,28 @@ def continued(given: Mapping[str, Any], checkpoint: Checkpoint) -> dict[str, Any
                 f"hold; give {name} again."
             )
     return {**before, **given}
+
+
+#: a subproblem's warm starts, which decide the last digits of its next solutions
+WARM_STARTS = ("high", "low", "least_squares")
+
+
+def memory_of(setup: Setup) -> dict[str, Any]:
+    """What the subproblems of a run remember."""
+    return {
+        f"{number}.{name}": getattr(subproblem, name, None)
+        for number, subproblem in enumerate(setup.assembly.subproblems)
+        for name in WARM_STARTS
+    }
+
+
+def recall(setup: Setup, checkpoint: Checkpoint) -> None:
+    """Give the subproblems of a run what they remembered when it was saved."""
+    empty = WarmStart(np.empty(0), 0.0)
+    for number, subproblem in enumerate(setup.assembly.subproblems):
+        for name in WARM_STARTS:
+            if hasattr(subproblem, name):
+                setattr(subproblem, name, checkpoint.recall(f"{number}.{name}", empty))
 
 
 _FUNCTION = "the function "

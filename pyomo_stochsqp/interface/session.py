@@ -11,7 +11,7 @@ from ..report.log import RunLog
 from .banner import banner
 from .callback import CallbackObserver
 from .pipeline import Setup
-from .resume import labels_of, note_of
+from .resume import labels_of, memory_of, note_of, recall
 from .signals import Interruption
 
 
@@ -26,6 +26,7 @@ def run_session(
     if checkpoint is not None:
         checkpoint.check(labels_of(setup.program), setup.oracle)
         progress = checkpoint.restore(progress)
+        recall(setup, checkpoint)
     log = RunLog(streams, setup.budget)
     log.write(banner(setup, options, progress))
     keeper = _keeper(setup, options)
@@ -35,9 +36,8 @@ def run_session(
     if keeper is not None:
         observers.append(keeper)
     with Interruption(keeper) as interruption:
-        outcome = setup.run([*observers, interruption], progress)
-        if keeper is not None:
-            keeper.keep(outcome.progress)
+        at_end = None if keeper is None else keeper.keep
+        outcome = setup.run([*observers, interruption], progress, at_end)
     log.summary(outcome, setup.tolerances, setup.program.sign)
     return outcome, log.text
 
@@ -50,6 +50,6 @@ def _keeper(setup: Setup, options: Mapping[str, Any]) -> Keeper | None:
     note = note_of({**options, "seed": setup.seed})
 
     def write(progress: Progress) -> None:
-        save(path, progress, labels, note, setup.oracle)
+        save(path, progress, labels, note, setup.oracle, memory_of(setup))
 
     return Keeper(write, options["checkpoint_every"])

@@ -140,7 +140,7 @@ class DenseBackend:
     def _take_number(self, h: float, jacobian_values: Vector) -> None:
         if not 0.0 < h < math.inf:
             check_positive(np.array([h]))
-        self._upper = None
+        self._leave_full()
         self._root = root = math.sqrt(h)
         if self._jacobian_is_full:
             if root == 1.0:
@@ -154,7 +154,7 @@ class DenseBackend:
         largest = h[idamax(h)]
         if not (np.minimum.reduce(h) > 0.0 and largest < math.inf):
             check_positive(h)
-        self._upper = None
+        self._leave_full()
         self._root = root = np.sqrt(h)
         if largest >= HELD:
             root[h >= HELD] = HELD_ROOT
@@ -162,6 +162,12 @@ class DenseBackend:
             np.divide(jacobian_values.reshape(self._m, self._n), root, out=self._w)
         else:
             self._w_flat[self._slots] = jacobian_values / root[self._columns]
+
+    def _leave_full(self) -> None:
+        """A full H fills W where J stores nothing; what follows writes stored entries only."""
+        if self._upper is not None:
+            self._upper = None
+            self._w_flat[:] = 0.0
 
     def _take_full(self, hessian: Vector, jacobian_values: Vector) -> None:
         """R = U with H = U'U; held variables leave H and W, as if their h were infinite."""

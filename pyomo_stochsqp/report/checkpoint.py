@@ -75,6 +75,13 @@ class Checkpoint:
                 "Restore the model, or start anew without resume=."
             )
 
+    def recall(self, name: str, template: Any) -> Any:
+        """One record of the method's memory, in the shape of a template; None if it was empty."""
+        prefix = f"memory.{name}"
+        if not any(key.startswith(f"{prefix}.") for key in self.arrays):
+            return None
+        return unpacked(prefix, template, self.arrays)
+
     def restore(self, beginning: Progress) -> Progress:
         """The run as it was, built in the shape of a run that has not begun."""
         a = self.arrays
@@ -94,9 +101,17 @@ class Checkpoint:
 
 
 def save(
-    path: str, progress: Progress, labels: Mapping[str, str], note: str, oracle: Oracle
+    path: str,
+    progress: Progress,
+    labels: Mapping[str, str],
+    note: str,
+    oracle: Oracle,
+    memory: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write a checkpoint; the file is always a complete one."""
+    """Write a checkpoint; the file is always a complete one.
+
+    ``memory`` are records that the method keeps beside its state.
+    """
     arrays: Arrays = {
         "history": progress.history.table,
         "certificates": progress.certificates.table,
@@ -112,6 +127,8 @@ def save(
     arrays |= packed("state", progress.state)
     if progress.best is not None:
         arrays |= packed("best", progress.best)
+    for name, record in (memory or {}).items():
+        arrays |= packed(f"memory.{name}", record)
     fresh = f"{path}.new"
     with open(fresh, "wb") as file:
         np.savez(file, **arrays)  # type: ignore[arg-type]

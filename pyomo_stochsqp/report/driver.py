@@ -113,13 +113,17 @@ def run(
     tolerances: Tolerances,
     observers: Sequence[Observer] = (),
     answer: str = "best",
+    at_end: Callable[[Progress], None] | None = None,
 ) -> Outcome:
     """Run a method to its end, from the beginning or from a checkpoint.
 
     ``answer`` chooses the point of the outcome: best (by certificate), last, average or random.
+    ``at_end`` is called after the last iteration, before the last certificates are made.
     """
     started = time.perf_counter()
     stop, message = _iterate(method, progress, certifier, budget, tolerances, observers)
+    if at_end is not None:
+        at_end(progress)
     best, certificates = progress.best, progress.certificates
     state = progress.state
     if best is None or not tolerances.met(best):

@@ -25,7 +25,13 @@ from ..oracle import ITERATION_STREAM, PROBE_STREAM, Estimate, Jacobian, Oracle,
 from ..report.certificate import Units
 from . import lipschitz, merit, stepsize
 from .batches import Batches, BatchState
-from .curvature import Curvature, CurvatureState, lagrangian_change, quadratic_form
+from .curvature import (
+    Curvature,
+    CurvatureState,
+    displaced,
+    lagrangian_change,
+    quadratic_form,
+)
 from .lipschitz import Constants
 from .parameters import Parameters, curvature_floor
 from .scaling import user_violation
@@ -236,7 +242,14 @@ class StochasticSQP:
             shorter = step_size(constants)
             if shorter >= 0.5 * alpha:
                 z = lagrangian_change(look.here, there, direction.y, self._jacobian)
-                curvature = self._curvature.updated(curvature, s, z)
+
+                def probe(v: Vector) -> tuple[Vector, Vector] | None:
+                    nonlocal rows
+                    rows += look.sample.rows
+                    return displaced(self._oracle, look.x, v, look.sample, look.here, direction.y,
+                                     self._jacobian)  # fmt: skip
+
+                curvature = self._curvature.updated(curvature, s, z, probe)
                 constants = constants.in_norm(length, quadratic_form(curvature.H, s))
                 return min(alpha, shorter), constants, curvature, rows
             alpha = shorter

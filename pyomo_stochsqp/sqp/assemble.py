@@ -20,7 +20,7 @@ from ..report import Method
 from . import scaling
 from .algorithm import StochasticSQP
 from .batches import Batches
-from .curvature import BFGS, Curvature, Fixed, Spectral
+from .curvature import BFGS, Curvature, Diagonal, Fixed, Spectral
 from .elastic_subproblem import ElasticSubproblem
 from .exact import ExactSQP
 from .parameters import Parameters
@@ -60,6 +60,8 @@ class Assembly:
     subproblem: Subproblem
     scaling: Scaling
     kkt: str
+    #: every subproblem; each remembers where its last solution was
+    subproblems: tuple[Subproblem, ...] = ()
 
 
 def assemble(oracle: Oracle, choices: Choices) -> Assembly:
@@ -73,12 +75,12 @@ def assemble(oracle: Oracle, choices: Choices) -> Assembly:
     schedule = make_schedule(beta)
     batches = Batches(oracle.sources, choices.batch, choices.growth, choices.growth_rate, schedule)
 
-    given_dense = isinstance(choices.hessian, np.ndarray) and choices.hessian.ndim == 2
-    first, backend = subproblem_for(problem, choices, given_dense)
+    curvature, dense = curvature_for(choices.hessian, problem.n, exact=False)
+    first, backend = subproblem_for(problem, choices, dense)
     sampled = StochasticSQP(
         scaled,
         first,
-        _given(choices.hessian) or Spectral(),
+        curvature,
         batches,
         schedule,
         choices.parameters,
@@ -87,13 +89,13 @@ def assemble(oracle: Oracle, choices: Choices) -> Assembly:
     )
     user, _ = subproblem_for(oracle.problem, choices, False)
     if choices.literal:
-        return Assembly(sampled, user, factors, backend)
-    dense = isinstance(choices.hessian, str) and problem.n <= LARGEST_DENSE
-    second, _ = subproblem_for(problem, choices, dense or given_dense)
+        return Assembly(sampled, user, factors, backend, (first, user))
+    curvature, dense = curvature_for(choices.hessian, problem.n, exact=True)
+    second, _ = subproblem_for(problem, choices, dense)
     whole = scaled.draw(ITERATION_STREAM, 0, [s.size or 1 for s in oracle.sources])
-    curvature: Curvature = BFGS(problem.n) if dense else _given(choices.hessian) or Fixed()
     exact = ExactSQP(scaled, whole, second, curvature, choices.parameters, factors.units())
-    return Assembly(TwoPhase(sampled, exact, batches), user, factors, backend)
+    method = TwoPhase(sampled, exact, batches)
+    return Assembly(method, user, factors, backend, (first, user, second))
 
 
 def subproblem_for(problem: Problem, choices: Choices, dense: bool) -> tuple[Subproblem, str]:
@@ -109,9 +111,17 @@ def subproblem_for(problem: Problem, choices: Choices, dense: bool) -> tuple[Sub
     return elastic, backend.describe()
 
 
-def _given(hessian: Any) -> Fixed | None:
-    """The user's matrix, if there is one."""
-    return None if isinstance(hessian, str) else Fixed(hessian)
+def curvature_for(hessian: Any, n: int, exact: bool) -> tuple[Curvature, bool]:
+    """The rule for H that a name or a matrix asks for, and whether its H is a full matrix."""
+    if not isinstance(hessian, str):
+        return Fixed(hessian), isinstance(hessian, np.ndarray) and hessian.ndim == 2
+    if hessian == "auto":
+        hessian = "bfgs" if exact and n <= LARGEST_DENSE else "diagonal"
+    if hessian == "bfgs":
+        return BFGS(n), True
+    if hessian == "diagonal":
+        return Diagonal(n), False
+    return (Spectral() if hessian == "spectral" else Fixed()), False
 
 
 def unscaled(problem: Problem) -> Scaling:

@@ -10,6 +10,9 @@ so that they carry curvature and no difference of noises.
     fixed      H = I, the paper's choice, or a matrix of the user
     spectral   H = h I, where log h follows the log of |s'z| / s's with a damped step: the right
                unit of length for the variables, learned on the way
+    diagonal   H = diag(h), where h averages |v_i z_i| / v_i^2 over small displacements v with
+               random signs: E[v z'] has the diagonal of the Hessian times v_i^2, and one
+               displacement is enough where the Hessian is diagonal
     bfgs       Powell's damped update: z <- t z + (1 - t) H s with the largest t <= 1 that gives
                s'z >= 0.2 s'Hs, then  H <- H - H s s'H / s'Hs + z z' / s'z
 
@@ -18,11 +21,12 @@ A pair whose quotients s'z/s's or z'z/s'z leave [zeta, kappa_H] is not used.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ..oracle import Estimate, Jacobian, Vector
+from ..oracle import Estimate, Jacobian, Oracle, Sample, Vector
 
 ZETA = 1e-12
 KAPPA = 1e8
@@ -30,6 +34,13 @@ DAMPING = 0.2
 #: per pair, log h moves this share of the way to what was seen, cut off at this factor
 MEMORY = 0.25
 LARGEST_CHANGE = 256.0
+#: diagonal: length of a displacement relative to the step, weight of the newest, least entry
+PROBE_LENGTH = 0.1
+AVERAGING = 0.1
+FLOOR = 1e-12
+
+#: v -> (the displacement that bounds allow, z), or None outside a function's domain
+Probe = Callable[[Vector], "tuple[Vector, Vector] | None"]
 
 
 class CurvatureState(NamedTuple):
@@ -45,8 +56,8 @@ class Curvature(Protocol):
     def initial(self, size: float) -> CurvatureState:
         """The first iteration's matrix; ``size`` is a first guess of |H|, 0 without one."""
 
-    def updated(self, state: CurvatureState, s: Vector, z: Vector) -> CurvatureState:
-        """What a pair (s, z) teaches."""
+    def updated(self, state: CurvatureState, s: Vector, z: Vector, probe: Probe) -> CurvatureState:
+        """What a pair (s, z) teaches; ``probe`` gives the pair of another displacement."""
 
 
 class Fixed:
@@ -58,7 +69,7 @@ class Fixed:
     def initial(self, size: float) -> CurvatureState:
         return CurvatureState(self._H)
 
-    def updated(self, state: CurvatureState, s: Vector, z: Vector) -> CurvatureState:
+    def updated(self, state: CurvatureState, s: Vector, z: Vector, probe: Probe) -> CurvatureState:
         return state
 
 
@@ -68,13 +79,38 @@ class Spectral:
     def initial(self, size: float) -> CurvatureState:
         return CurvatureState(min(max(size, ZETA), KAPPA) if size > 0.0 else 1.0)
 
-    def updated(self, state: CurvatureState, s: Vector, z: Vector) -> CurvatureState:
+    def updated(self, state: CurvatureState, s: Vector, z: Vector, probe: Probe) -> CurvatureState:
         ss = float(s @ s)
         if not ss > 0.0:
             return state
         ratio = abs(float(s @ z)) / ss / state.H
         change = min(max(ratio, 1.0 / LARGEST_CHANGE), LARGEST_CHANGE) ** MEMORY
         return CurvatureState(min(max(state.H * change, ZETA), KAPPA), state.pairs + 1)
+
+
+class Diagonal:
+    """H = diag(h); see the head of this file."""
+
+    def __init__(self, n: int):
+        self._n = n
+
+    def initial(self, size: float) -> CurvatureState:
+        return CurvatureState(np.full(self._n, min(max(size, ZETA), KAPPA) if size > 0.0 else 1.0))
+
+    def updated(self, state: CurvatureState, s: Vector, z: Vector, probe: Probe) -> CurvatureState:
+        h = state.H
+        length = PROBE_LENGTH * np.sqrt(quadratic_form(h, s) / self._n)
+        signs = np.random.default_rng(state.pairs).choice((-1.0, 1.0), self._n)
+        pair = probe(signs * length / np.sqrt(h))
+        if pair is None:
+            return state
+        v, z = pair
+        moved = v != 0.0
+        seen = h.copy()
+        seen[moved] = np.abs(z[moved] / v[moved])
+        w = max(1.0 / (state.pairs + 1), AVERAGING)
+        h = (1.0 - w) * h + w * seen
+        return CurvatureState(np.clip(h, max(FLOOR * h.max(), ZETA), KAPPA), state.pairs + 1)
 
 
 class BFGS:
@@ -86,7 +122,7 @@ class BFGS:
     def initial(self, size: float) -> CurvatureState:
         return CurvatureState(np.eye(self._n))
 
-    def updated(self, state: CurvatureState, s: Vector, z: Vector) -> CurvatureState:
+    def updated(self, state: CurvatureState, s: Vector, z: Vector, probe: Probe) -> CurvatureState:
         H = state.H
         ss = float(s @ s)
         if not ss > 0.0:
@@ -111,6 +147,23 @@ def lagrangian_change(here: Estimate, there: Estimate, y: Vector, jacobian: Jaco
     """z = g+ - g + (J+ - J)'y."""
     z = there.g - here.g
     return z + jacobian.transposed(there.J - here.J, y) if y.size else z
+
+
+def displaced(
+    oracle: Oracle,
+    x: Vector,
+    v: Vector,
+    sample: Sample,
+    here: Estimate,
+    y: Vector,
+    jacobian: Jacobian,
+) -> tuple[Vector, Vector] | None:
+    """(displacement, z) from x to the point nearest to x + v within the bounds."""
+    point = oracle.problem.project(x + v)
+    there = oracle.estimate(point, sample)
+    if there.issue is not None:
+        return None
+    return point - x, lagrangian_change(here, there, y, jacobian)
 
 
 def quadratic_form(H: Any, d: Vector) -> float:

@@ -26,7 +26,7 @@ from ..oracle import Jacobian, Problem, Vector
 from .qp_active_set import ActivePoint, ActiveSet
 from .qp_hessian import Diagonal, quadratic_term
 from .qp_interior import InteriorPoint
-from .qp_model import QP, QPSolution, Status, norm
+from .qp_model import QP, QPSolution, Status, WarmStart, norm
 from .qp_newton import DualNewton, DualPoint
 
 METHODS = ("equality", "newton", "active_set", "interior")
@@ -38,13 +38,15 @@ CORRECTIONS = 6
 COLD_NEWTON = 500
 #: steps when an interior iterate is finished off
 FINISHING = 4
-#: progress of the interior point at which its guess is first tried, and the gain between trials
+#: gap of the interior point at which its guess is first tried, and the gain between trials
 READY = 1e-5
 BETWEEN_TRIALS = 1e-2
 INTERIOR_STEPS = 60
-#: a loss of progress by this factor means that rounding has taken over, or a bad start
+#: a start that has not brought errors down to NOT_MUCH after so many steps was a bad one
+PATIENCE, NOT_MUCH = 8, 0.1
+#: a gap that grows by this factor means that rounding has taken over
 RELAPSE = 1e3
-#: progress beyond which nothing but rounding is left
+#: gap beyond which nothing but rounding is left
 EXHAUSTED = 1e-25
 #: relative residual up to which an unfinished interior iterate still counts as a solution
 ACCEPTABLE = 1e-8
@@ -88,9 +90,9 @@ class ElasticQP:
         lower: Vector,
         upper: Vector,
         rho: float,
-        warm: QPSolution | None = None,
+        warm: WarmStart | None = None,
     ) -> QPSolution:
-        """The solution for lower <= 0 <= upper; ``warm`` is that of a similar program."""
+        """The solution for lower <= 0 <= upper; ``warm`` comes from a similar program."""
         a = self._row_lower - c
         b = a if self._try_equality else self._row_upper - c
         qp = QP(g, quadratic_term(H, self._n, self._pattern), J, a, b, lower, upper, rho,
@@ -103,7 +105,7 @@ class ElasticQP:
         found = self._equality_step(qp, H) if self._hopes_for_equality(warm) else None
         return found or self._corrected(qp, warm) or self._interior(qp)
 
-    def _hopes_for_equality(self, warm: QPSolution | None) -> bool:
+    def _hopes_for_equality(self, warm: WarmStart | None) -> bool:
         """Only equalities, and no bounds or none that stopped the last solution."""
         return self._try_equality and (self._unbounded or warm is None or warm.unhindered)
 
@@ -126,13 +128,13 @@ class ElasticQP:
             return None
         return QPSolution(qp, d, y, 0.0, "equality", 1, unhindered=True)
 
-    def _corrected(self, qp: QP, warm: QPSolution | None) -> QPSolution | None:
+    def _corrected(self, qp: QP, warm: WarmStart | None) -> QPSolution | None:
         """From the last solution's multipliers or active set."""
         if isinstance(qp.hessian, Diagonal):
             if "newton" not in self._methods:
                 return None
             if warm is not None:
-                y = warm.y if warm.qp.rho <= qp.rho else warm.y.clip(-qp.rho, qp.rho)
+                y = warm.y if warm.rho <= qp.rho else warm.y.clip(-qp.rho, qp.rho)
                 return self._from_newton(qp, self._newton.solve(qp, y, NEWTON_STEPS), 0)
             if self._n > COLD_NEWTON:
                 return None
@@ -152,21 +154,23 @@ class ElasticQP:
         best: tuple[float, QPSolution] | None = None
         for expect_limits in (False, True):
             point = InteriorPoint(qp, self._backend, self._equality, expect_limits)
-            trial_at, stop_at = READY, inf
-            for _ in range(INTERIOR_STEPS):
-                if not point.advance() or not EXHAUSTED < point.progress < stop_at:
+            trial_at, smallest = READY, inf
+            for step in range(INTERIOR_STEPS):
+                slow = step >= PATIENCE and not expect_limits and point.error > NOT_MUCH
+                if slow or not point.advance() or point.gap > max(READY, RELAPSE * smallest):
                     break
                 steps += 1
-                stop_at = min(stop_at, RELAPSE * point.progress)
-                if point.progress > trial_at:
-                    continue
-                trial_at = point.progress * BETWEEN_TRIALS
-                found = self._finished(qp, point, steps)
-                if found is not None:
-                    return found
-                candidate = self._as_it_is(qp, point, steps)
-                if best is None or candidate[0] < best[0]:
-                    best = candidate
+                smallest = min(smallest, point.gap)
+                if point.gap <= trial_at and point.infeasibility <= READY:
+                    trial_at = point.gap * BETWEEN_TRIALS
+                    found = self._finished(qp, point, steps)
+                    if found is not None:
+                        return found
+                    candidate = self._as_it_is(qp, point, steps)
+                    if best is None or candidate[0] < best[0]:
+                        best = candidate
+                if point.gap <= EXHAUSTED:
+                    break
             if best is not None and best[1].status == "solved":
                 break
         if steps == 0:

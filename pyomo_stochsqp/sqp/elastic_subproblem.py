@@ -34,7 +34,7 @@ from ..kkt import KKTBackend, KKTPattern
 from ..oracle import Estimate, Jacobian, Problem, Vector
 from .elastic_qp import ElasticQP
 from .parameters import Parameters
-from .qp_model import QPSolution, Status
+from .qp_model import QPSolution, Status, WarmStart
 from .subproblem import Direction
 
 #: multipliers up to this size are taken for real; larger ones mean rows that cannot be satisfied
@@ -78,9 +78,10 @@ class ElasticSubproblem:
         )
         #: how the last direction came out
         self.status: Status = "solved"
-        self._last_high: QPSolution | None = None
-        self._last_low: QPSolution | None = None
-        self._last_multipliers: QPSolution | None = None
+        #: what the next programs start from: QP(rho_hi), QP((1 - sigma) / tau), multipliers
+        self.high: WarmStart | None = None
+        self.low: WarmStart | None = None
+        self.least_squares: WarmStart | None = None
 
     def direction(
         self, x: Vector, estimate: Estimate, H: Any, tau: float, noise: float = 0.0
@@ -88,8 +89,8 @@ class ElasticSubproblem:
         g, c, J, p = estimate.g, estimate.c, estimate.J, self._p
         lower, upper = self._lower - x, self._upper - x
         violation = float(self._problem.violation(c).sum())
-        solution = self._qp.solve(g, H, c, J, lower, upper, self._rho_high, usable(self._last_high))
-        self._last_high = solution
+        solution = self._qp.solve(g, H, c, J, lower, upper, self._rho_high, self.high)
+        self.high = solution.warm_start()
         self.status = solution.status
         direction = self._measured(solution, violation)
         if self._plain and solution.method == "equality":
@@ -102,8 +103,8 @@ class ElasticSubproblem:
             positive and tau > (1.0 - p.eps_tau) * (1.0 - p.sigma) * progress / quadratic
         ):
             rho = (1.0 - p.sigma) / tau
-            other = self._qp.solve(g, H, c, J, lower, upper, rho, usable(self._last_low))
-            self._last_low = other
+            other = self._qp.solve(g, H, c, J, lower, upper, rho, self.low)
+            self.low = other.warm_start()
             kept = self._measured(other, violation, keeps_tau=True)
             reduction = kept.feasibility_reduction
             if (
@@ -127,9 +128,9 @@ class ElasticSubproblem:
         size = slope / (float(np.abs(J).max(initial=0.0)) or 1.0)
         rho = RHO_MULTIPLIERS * max(size, 1.0)
         solution = self._qp.solve(
-            g, 1.0, c, J, self._lower - x, self._upper - x, rho, usable(self._last_multipliers)
+            g, 1.0, c, J, self._lower - x, self._upper - x, rho, self.least_squares
         )
-        self._last_multipliers = solution
+        self.least_squares = solution.warm_start()
         y = solution.y
         target = x - (g + self._jacobian.transposed(J, y))
         return y, target.clip(self._lower, self._upper) - x
@@ -143,8 +144,3 @@ class ElasticSubproblem:
         return Direction(
             d, solution.y, slope, curvature, violation, violation - solution.left, keeps_tau
         )
-
-
-def usable(last: QPSolution | None) -> QPSolution | None:
-    """A failed program is no start for the next."""
-    return None if last is None or last.status == "failed" else last

@@ -25,7 +25,7 @@ from ..report.certificate import Units
 from ..report.termination import Stop
 from . import merit
 from .batches import BatchState
-from .curvature import Curvature, lagrangian_change
+from .curvature import Curvature, displaced, lagrangian_change
 from .lipschitz import Constants
 from .parameters import Parameters
 from .scaling import user_violation
@@ -120,7 +120,14 @@ class ExactSQP:
             alpha=alpha,
             x_before=x,
             samples=state.samples + looks * self._sample.rows,
-            curvature=self._curvature.updated(state.curvature, x_next - x, z),
+            curvature=self._curvature.updated(
+                state.curvature,
+                x_next - x,
+                z,
+                lambda v: displaced(
+                    self._oracle, x, v, self._sample, here, direction.y, self._jacobian
+                ),
+            ),
         )
 
     def _estimate(self, x: Vector) -> Estimate:

@@ -35,6 +35,9 @@ SMALLEST_SHARE = 0.99
 PUSH = 0.1
 #: ... with products s x that differ by no more than this factor
 OFF_CENTRE = 100.0
+#: the gap waits for the other equations when they are behind by this factor: dependent rows
+LAG = 10.0
+WAIT = 0.5
 #: below this width, relative to the unconstrained step, a variable counts as fixed
 FIXED = 1e-10
 #: quotients beyond this would end in infinities
@@ -105,19 +108,37 @@ class InteriorPoint:
         )
         central = PUSH * size * slope / self._s
         self._x = needed.clip(central, OFF_CENTRE * central)
-        self.mu = self.first_mu = self._mean()
-        #: what is left of the first iterate's errors in the two linear equations
-        self.infeasibility = 1.0
+        self._sizes = (slope, size * self._largest_entry(), 0.0)
+        self._look()
+        self._sizes = tuple(np.maximum(self._sizes, self._errors))
+        self._judge()
 
     @property
     def y(self) -> Vector:
         """Multipliers of the rows."""
         return self._by_row(self._sign * self._y)
 
-    @property
-    def progress(self) -> float:
-        """From 1 towards 0."""
-        return max(self.mu / self.first_mu, self.infeasibility) if self.first_mu > 0.0 else 0.0
+    def _look(self) -> None:
+        """The residuals of the two linear equations and the mean of s x, at the current point."""
+        qp, x = self._qp, self._x
+        i, j, k = self._ends
+        dual = qp.pull(self.y) + qp.hessian.times(self.d)
+        dual[self._at_lower] -= x[:i]
+        dual[self._at_upper] += x[i:j]
+        dual[self._fixed] = 0.0
+        self._dual = dual
+        self._primal = self._sign * (qp.times(self.d)[self._row] - self._bound) + x[j:k] - x[k:]
+        self._errors = (
+            float(np.abs(dual).max(initial=0.0)),
+            float(np.abs(self._primal).max(initial=0.0)),
+            self._mean(),
+        )
+
+    def _judge(self) -> None:
+        """Errors of the linear equations and of s x = 0, both relative: from 1 towards 0."""
+        dual, primal, mu = (e / (s or 1.0) for e, s in zip(self._errors, self._sizes, strict=True))
+        self.infeasibility, self.gap = max(dual, primal), mu
+        self.error = max(self.infeasibility, self.gap)
 
     def guess(self) -> tuple[Vector, Vector]:
         """Active bounds and rows as they look from here, in the terms of qp_active_set.py."""
@@ -145,12 +166,7 @@ class InteriorPoint:
         i, j, k = self._ends
         s, x = self._s, self._x
         at_lower, at_upper, fixed = self._at_lower, self._at_upper, self._fixed
-        dual = qp.pull(self.y) + qp.hessian.times(self.d)
-        dual[at_lower] -= x[:i]
-        dual[at_upper] += x[i:j]
-        dual[fixed] = 0.0
-        primal = sign * (qp.times(self.d)[row] - self._bound) + x[j:k] - x[k:]
-
+        dual, primal, mu = self._dual, self._primal, self._errors[2]
         theta = (x / s).clip(1.0 / OVERFLOW, OVERFLOW)
         sigma = np.zeros(self.d.size)
         sigma[at_lower] = theta[:i]
@@ -183,19 +199,22 @@ class InteriorPoint:
         alpha = min(_largest_step(s, ds), _largest_step(x, dx))
         pairs = max(s.size, 1)
         predicted = float((s + alpha * ds) @ (x + alpha * dx)) / pairs
-        centre = self.mu * (predicted / self.mu) ** 3 if self.mu > 0.0 else 0.0
+        reduction = (predicted / mu) ** 3 if mu > 0.0 else 0.0
+        if self.infeasibility > LAG * self.gap:
+            reduction = max(reduction, WAIT)
+        centre = reduction * mu
         dd, dy, ds, dx = newton_step((centre - ds * dx) / s)
         alpha = min(_largest_step(s, ds), _largest_step(x, dx))
         if alpha < 1.0:
-            alpha *= min(max(SMALLEST_SHARE, 1.0 - self.mu / self.first_mu), LARGEST_SHARE)
+            alpha *= min(max(SMALLEST_SHARE, 1.0 - self.gap), LARGEST_SHARE)
         if not alpha > 1e-8 or not np.isfinite(dd @ dd + dy @ dy + dx @ dx):
             return False
         self.d = self.d + alpha * dd
         self._y = self._y + alpha * dy
         self._s = s + alpha * ds
         self._x = x + alpha * dx
-        self.mu = self._mean()
-        self.infeasibility *= 1.0 - alpha
+        self._look()
+        self._judge()
         return True
 
     def _by_row(self, values: Vector) -> Vector:

@@ -17,7 +17,7 @@ Any y within these ranges bounds the value from below by the dual function
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,8 +112,18 @@ class QP:
         return float(off / (size + tiny) + rows / (self.unconstrained_scale() + tiny))
 
 
+class WarmStart(NamedTuple):
+    """What a program takes over from the solution of the one before."""
+
+    y: Vector
+    rho: float
+    unhindered: bool = False
+    bounds: Vector | None = None
+    rows: Vector | None = None
+
+
 class QPSolution:
-    """A solution with its multipliers, and how it was found. Serves as warm start for the next."""
+    """A solution with its multipliers, and how it was found."""
 
     __slots__ = (
         "bounds",
@@ -154,6 +164,12 @@ class QPSolution:
         self.rows = rows
         #: no bound is active and no multiplier at its limit, as far as the method knows
         self.unhindered = unhindered
+
+    def warm_start(self) -> WarmStart | None:
+        """What the next program starts from; a failed one is no start."""
+        if self.status == "failed":
+            return None
+        return WarmStart(self.y, self.qp.rho, self.unhindered, self.bounds, self.rows)
 
     @property
     def z(self) -> Vector:

@@ -9,7 +9,6 @@ import numpy as np
 import pyomo.environ as pyo
 
 
-
 class ByExponentials:
     """Hyperbolic functions by their definitions: Pyomo's differentiate does not know them."""
 

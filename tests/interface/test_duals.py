@@ -42,6 +42,39 @@ def test_equalities_agree_with_highs(sense, flipped):
         assert ours.dual[ours.component(row)] == pytest.approx(expected, abs=1e-5)
 
 
+def with_inequalities(sense, kind):
+    """A strictly convex quadratic whose rows and bounds are active on the side that is named."""
+    s = 1 if sense == pyo.minimize else -1
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(range(3), bounds=(-2, 2), initialize=0.5)
+    target = {"lower": -5.0, "upper": 5.0, "inside": 0.1}[kind]
+    m.obj = pyo.Objective(expr=s * sum((m.x[j] - target * (j + 1)) ** 2 for j in range(3)),
+                          sense=sense)  # fmt: skip
+    m.up = pyo.Constraint(expr=m.x[0] + m.x[1] <= 1)
+    m.down = pyo.Constraint(expr=m.x[0] + m.x[1] >= -1)
+    m.both = pyo.Constraint(expr=(-1.5, m.x[0] - 2 * m.x[1], 1.5))
+    m.dual = pyo.Suffix(direction=pyo.Suffix.IMPORT)
+    m.rc = pyo.Suffix(direction=pyo.Suffix.IMPORT)
+    return m
+
+
+@pytest.mark.parametrize("kind", ["lower", "upper", "inside"])
+@pytest.mark.parametrize("sense", [pyo.minimize, pyo.maximize])
+def test_inequalities_and_bounds_agree_with_highs(sense, kind):
+    highs = SolverFactory("highs")
+    if not highs.available():
+        pytest.skip("HiGHS is not installed")
+    theirs, ours = with_inequalities(sense, kind), with_inequalities(sense, kind)
+    highs.solve(theirs)
+    SolverFactory("stochsqp").solve(ours)
+    for row in ("up", "down", "both"):
+        expected = theirs.dual[theirs.component(row)]
+        assert ours.dual[ours.component(row)] == pytest.approx(expected, abs=1e-4)
+    for j in range(3):
+        assert ours.x[j].value == pytest.approx(theirs.x[j].value, abs=1e-5)
+        assert ours.rc[ours.x[j]] == pytest.approx(theirs.rc[theirs.x[j]], abs=1e-4)
+
+
 @pytest.mark.parametrize("sense", [pyo.minimize, pyo.maximize])
 def test_the_dual_is_the_change_of_the_objective_per_unit_of_the_right_hand_side(sense):
     m = circle(sense)
