@@ -1,10 +1,10 @@
 r"""One whole iteration of Algorithm 1 against an expert's hand-written NumPy loop.
 
-Two problems: the constrained classification problem of the paper's LIBSVM study (n = 123, ten sampled
-rows and the sphere, batches 16 and 128), and a small one (n = 5, m = 3). Both sides run the literal
-algorithm (H = I, the 1.1^t grid, given L and Gamma) on samples of the same size; ours includes reading
-the batch from the sampler, history and budget checks. Printed: microseconds per iteration and the ratio,
-as the median over interleaved repeats in one process, one thread.
+Two problems: the constrained classification problem of the paper's LIBSVM study (n = 123, ten
+sampled rows and the sphere, batches 16 and 128), and a small one (n = 5, m = 3). Both sides run the
+literal algorithm (H = I, the 1.1^t grid, given L and Gamma) on samples of the same size; ours
+includes the sampler and the history. Printed: microseconds of CPU time per iteration and the ratio,
+each the median over interleaved repeats in one process, one thread.
 
     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python -m benchmarks.iterate
 """

@@ -188,4 +188,5 @@ class Jacobian:
     def transposed(self, values: Vector, y: Vector) -> Vector:
         if self.dense:
             return y @ values.reshape(self.shape)
-        return np.bincount(self._columns, weights=values * y[self._rows], minlength=self.shape[1])
+        product = values * y[self._rows]
+        return np.bincount(self._columns, product, self.shape[1]).astype(float, copy=False)

@@ -37,7 +37,11 @@ def test_import_rules_hold(copy):
 
 @pytest.mark.parametrize(
     "violation",
-    ["import pyomo", "from pyomo_stochsqp.declare import E", "from pyomo_stochsqp import interface"],
+    [
+        "import pyomo",
+        "from pyomo_stochsqp.declare import E",
+        "from pyomo_stochsqp import interface",
+    ],
 )
 def test_a_planted_violation_is_found(copy, violation):
     target = copy / "pyomo_stochsqp" / "sqp" / "merit.py"

@@ -3,6 +3,7 @@ r"""The oracle of a Pyomo model: its compiled evaluator fed with sampled batches
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from pyomo.core.base.var import VarData
@@ -18,7 +19,9 @@ class ModelOracle:
 
     def __init__(self, program: StochasticProgram, evaluator: Evaluator, sampler: Sampler):
         self.problem = problem_of(program, evaluator)
-        self.sources = tuple(SourceInfo(s.name, whole_size(s)) for s in program.sources)
+        self.sources: Sequence[SourceInfo] = tuple(
+            SourceInfo(s.name, whole_size(s)) for s in program.sources
+        )
         self._evaluator = evaluator
         self._sampler = sampler
 
@@ -65,7 +68,7 @@ class _Names(Sequence[str]):
     def __len__(self) -> int:
         return len(self._components)
 
-    def __getitem__(self, i):  # type: ignore[no-untyped-def]
+    def __getitem__(self, i: Any) -> Any:
         if isinstance(i, slice):
             return [c.name for c in self._components[i]]
         return self._components[i].name

@@ -14,8 +14,8 @@ t the Student quantile with R - 1 degrees of freedom at joint level 95 % (Bonfer
 components).
 
 Tolerances are relative. An infeasibility counts in units of the row's gradient times
-max(1, |x|_inf), which makes it the relative distance to the row's surface; a stationarity error in units of the
-objective's gradient, both as measured near the starting point.
+max(1, |x|_inf), which makes it the relative distance to the row's surface; a stationarity error in
+units of the objective's gradient. Both gradients are those near the starting point.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class Certifier:
         violation = problem.violation(mean.c)
         worst = int(violation.argmax()) if problem.m else -1
         f, f_error = _mean_and_error([float(e.f) for e in estimates if e.f is not None])
-        c_error = residual_error = 0.0
+        c_error, residual_error = np.zeros(problem.m), np.zeros(problem.n)
         if len(estimates) > 1:
             spread_c = _standard_error([e.c for e in estimates])
             spread_r = _standard_error([e.g + self._jacobian.transposed(e.J, y) for e in estimates])

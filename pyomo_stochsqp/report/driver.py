@@ -198,9 +198,9 @@ def _iterate(
 def _best(points: Sequence[Certificate | None], tolerances: Tolerances) -> Certificate | None:
     """The point with the smallest bounds; a later one where the bounds do not tell them apart.
 
-    Points are in the order of trust: an earlier best, the last iterate, the tail average. Certificates
-    are noisy themselves, and an average is the better estimate of a solution unless they clearly
-    say otherwise.
+    Points are in the order of trust: an earlier best, the last iterate, the tail average.
+    Certificates are noisy themselves, and an average is the better estimate of a solution unless
+    they clearly say otherwise.
     """
     best = None
     for point in points:

@@ -30,9 +30,9 @@ CERTIFICATE_COLUMNS = (
 class TailAverage:
     """The mean iterate of about the last half of the samples, each weighted by its own samples.
 
-    Two sums are kept: since the samples last doubled, and of the doubling before that. Together they
-    reach back over half to three quarters of all samples. Iterates from larger batches carry less
-    noise and count accordingly. Without sampling the average is the last iterate.
+    Two sums are kept: since the samples last doubled, and of the doubling before that. Together
+    they reach back over half to three quarters of all samples. Iterates from larger batches carry
+    less noise and count accordingly. Without sampling the average is the last iterate.
     """
 
     def __init__(self, x: Vector):

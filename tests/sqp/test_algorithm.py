@@ -69,7 +69,7 @@ def test_merit_function_decreases_in_the_exact_case(rule):
     for _ in range(200):
         before = state
         state = method.step(before)
-        f, g, c, _ = convex(before.x)
+        _, g, c, _ = convex(before.x)
         d = (state.x - before.x) / state.alpha
         reduction = -state.tau * (np.asarray(g) @ d) + abs(c[0])
         change = phi(state.x, state.tau) - phi(before.x, state.tau)
