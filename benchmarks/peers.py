@@ -7,7 +7,8 @@ the three contestants are described in ``peer_workers.py``.
     python -m benchmarks.peers table | plot                       Markdown, PNG and SVG
 
 The other solvers live in an environment of their own: pip install pounce-solver casadi numpy, and
-``--peer-bin`` names its bin directory. A contestant that runs out of time is not tried at larger N.
+``--peer-bin`` names its bin directory. A contestant that runs out of time or
+memory is not tried at larger N.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -35,7 +37,8 @@ CONTESTANTS = (
     ("extensive", "same Pyomo model, extensive form, POUNCE", "tab:red"),
     ("casadi", "hand-written CasADi, IPOPT with L-BFGS", "tab:blue"),
 )
-TIME_LIMIT = 900.0
+TIME_LIMIT = 900.0  # seconds
+MEMORY_LIMIT = 12 << 30  # bytes
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -81,12 +84,13 @@ def measure(method: str, N: int, tolerance: float, peer_bin: Path, limit: float)
     root = Path(__file__).resolve().parents[1]
     try:
         done = subprocess.run(
-            command, cwd=root, env=environment, capture_output=True, text=True, timeout=limit
-        )
+            command, cwd=root, env=environment, capture_output=True, text=True, timeout=limit,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT)),
+        )  # fmt: skip
     except subprocess.TimeoutExpired:
         return record | missing | {"why": f"more than {limit:g} s"}
-    if done.returncode < 0:
-        return record | missing | {"why": f"killed by signal {-done.returncode} (out of memory?)"}
+    if done.returncode < 0 or "MemoryError" in done.stderr:
+        return record | missing | {"why": f"more than {MEMORY_LIMIT >> 30} GB"}
     if done.returncode > 0:
         raise RuntimeError(f"{' '.join(command)}\n{done.stderr}")
     return record | short(json.loads(done.stdout.strip().splitlines()[-1]))

@@ -151,25 +151,28 @@ def run_defaults(problem: str, setting: Setting, seed: int, iterations: int) -> 
     samples = setting.samples(iterations)
     began = time.process_time()
     assembly = assemble(oracle, Choices(batch=(DEFAULT_BATCH,)))
-    points = []
-    outcome = run(
-        assembly.method,
-        Progress.beginning(assembly.method.start(oracle.problem.x0), State.COLUMNS),
-        Certifier(oracle, assembly.subproblem.multipliers, assembly.scaling.units()),
-        Budget(max_iter=iterations, max_samples=samples / CERTIFICATES),
-        Tolerances(NEVER, NEVER),
-        [lambda progress: points.append(progress.state.x)],
-    )
+    points = [oracle.problem.x0]
+    progress = Progress.beginning(assembly.method.start(points[0]), State.COLUMNS)
+    try:
+        outcome = run(
+            assembly.method,
+            progress,
+            Certifier(oracle, assembly.subproblem.multipliers, assembly.scaling.units()),
+            Budget(max_iter=iterations, max_samples=samples / CERTIFICATES),
+            Tolerances(NEVER, NEVER),
+            [lambda progress: points.append(progress.state.x)],
+        )
+        best, stop = outcome.best, outcome.stop.name
+    except ArithmeticError as error:  # a failure of the solver is a result, too
+        best, stop = progress.best, type(error).__name__
     cpu = time.process_time() - began
-    infeasibility, stationarity = errors_at(exact, points)
-    returned = outcome.best.x if outcome.best is not None else points[-1]
-    returned_errors = [float(e[0]) for e in errors_at(exact, [returned])]
-    return summary(infeasibility, stationarity, max(1, int(TAIL * len(points)))) | {
-        "returned": returned_errors,
+    returned = points[-1] if best is None else best.x
+    return summary(*errors_at(exact, points), max(1, int(TAIL * len(points)))) | {
+        "returned": [float(e[0]) for e in errors_at(exact, [returned])],
         "cpu": cpu,
-        "k": outcome.state.k,
-        "samples": outcome.state.samples,
-        "stop": outcome.stop.name,
+        "k": progress.state.k,
+        "samples": progress.state.samples,
+        "stop": stop,
     }
 
 

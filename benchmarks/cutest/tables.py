@@ -35,8 +35,8 @@ RANK_DEFICIENT = ("HS61", "S316-322")
 
 def write(results: ResultFile, out: Path) -> list[Path]:
     """Write all tables into one file."""
-    parts = [coverage(results), best_errors(results), other_errors(results), wins(results)]
-    parts += [validity(results), profile_ends(results)]
+    parts = [coverage(results), best_errors(results), other_errors(results)]
+    parts += [failures(results), wins(results), validity(results), profile_ends(results)]
     path = out / "tables.md"
     path.write_text("\n\n".join(p for p in parts if p) + "\n")
     return [path]
@@ -92,6 +92,13 @@ def other_errors(results: ResultFile) -> str:
     return "Medians, infeasibility/stationarity. The best iterate needs true values.\n\n" + table(
         rows
     )
+
+
+def failures(results: ResultFile) -> str:
+    """Runs of our defaults that ended with an exception."""
+    lines = records(results, "defaults")
+    failed = [r for r in lines if r["stop"].endswith("Error")]
+    return f"Our defaults failed in {len(failed)} of {len(lines)} runs." if failed else ""
 
 
 def wins(results: ResultFile) -> str:

@@ -65,11 +65,11 @@ class AffineCode:
         elif slot.single:
             self._product(slot, x, name)
         elif (shared := slot.shared_columns) is not None:
-            matrix = inputs.columns(slot.field, shared)
+            matrix = inputs.data.columns(slot.field, shared)
             form = f"{{0}}.dot({{1}}.reshape(-1, {shared.size}).T)"
             put(form, matrix, x, shape=_TABLE, name=name)
         else:
-            matrix = inputs.columns(slot.field, slot.columns)
+            matrix = inputs.data.columns(slot.field, slot.columns)
             put(f"reduceat({{0}}*{{1}}, {starts}, 1)", matrix, x, shape=_TABLE, name=name)
 
     def _scales(self, slot: AffineSlot) -> str:
@@ -80,13 +80,13 @@ class AffineCode:
         assert slot.field is not None
         info = inputs.plan.streams.fields[slot.field]
         if not info.sparse:
-            matrix = inputs.columns(slot.field, slot.columns)
+            matrix = inputs.data.columns(slot.field, slot.columns)
             put("{0}.dot({1})", matrix, x, shape=_VECTOR, name=name)
             return
         if not np.array_equal(slot.columns, np.arange(info.width)):
             columns = inputs.array(slot.columns)
             x = put(f"spread({{0}}, {columns}, {info.width})", x)
-        rows = inputs.sparse_field(slot.field)
+        rows = inputs.data.sparse(slot.field)
         put(f"sparse_dot({rows}, {{0}})", x, shape=_VECTOR, name=name)
 
     # -- backward ---------------------------------------------------------------------------------
@@ -133,9 +133,9 @@ class AffineCode:
         if shared is None:
             name = self._entrywise(slot, e)
         elif e.p is None:
-            name = inputs.mean_of_columns(field, shared)
+            name = inputs.data.mean_of_columns(field, shared)
         elif e.p_grouped:
-            matrix = inputs.columns(field, shared)
+            matrix = inputs.data.columns(field, shared)
             name = self._body.set("{0}.T.dot({1})", self._weighted(e), matrix, shape=shape)
         else:
             name = self._vector_product(field, shared, self._weighted(e))
@@ -168,9 +168,9 @@ class AffineCode:
         inputs, put = self._in, self._body.set
         info = inputs.plan.streams.fields[field]
         if not info.sparse:
-            matrix = inputs.columns(field, columns)
+            matrix = inputs.data.columns(field, columns)
             return put("{0}.dot({1})", p, matrix, shape=_FLAT, ufunc="dot")
-        rows = inputs.sparse_field(field)
+        rows = inputs.data.sparse(field)
         name = put(f"dot_sparse({{0}}, {rows}, {info.width})", p, shape=_FLAT)
         if np.array_equal(columns, np.arange(info.width)):
             return name
@@ -180,8 +180,8 @@ class AffineCode:
         inputs, put = self._in, self._body.set
         assert slot.field is not None
         if e.p is None:
-            return inputs.mean_of_columns(slot.field, slot.columns)
-        matrix = inputs.columns(slot.field, slot.columns)
+            return inputs.data.mean_of_columns(slot.field, slot.columns)
+        matrix = inputs.data.columns(slot.field, slot.columns)
         p = self._weighted(e)
         if not e.p_grouped:
             return put("{0}.dot({1})", p, matrix, shape=_FLAT, ufunc="dot")

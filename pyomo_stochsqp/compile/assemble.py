@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .access import SMALL, Inputs
+from .access import Inputs
 from .block import Ints
 from .pattern import Pattern
+from .space import SMALL
 from .statement import Statements
 
 

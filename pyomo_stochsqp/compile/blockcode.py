@@ -100,7 +100,7 @@ class BlockWriter:
         elif op == "d":
             field, column = v.payload.field, v.payload.column
             single = isinstance(column, int)
-            self._names[v] = (inputs.column if single else inputs.columns)(field, column)
+            self._names[v] = (inputs.data.column if single else inputs.data.columns)(field, column)
         elif op == "share":
             inputs.stream(self.block.stream)
             self._names[v] = f"h{self.block.stream}"
@@ -174,9 +174,9 @@ class BlockWriter:
         if p.op == "d":
             column = p.payload.column
             if isinstance(column, int):
-                self._names[v] = inputs.mean_of_column(p.payload.field, column)
+                self._names[v] = inputs.data.mean_of_column(p.payload.field, column)
             else:
-                self._names[v] = inputs.mean_of_columns(p.payload.field, column)
+                self._names[v] = inputs.data.mean_of_columns(p.payload.field, column)
             return
         name = self._names[v] = f"{self._prefix}{v.index}"
         shape = (False, v.grouped)

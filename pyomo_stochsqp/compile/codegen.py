@@ -19,13 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import kernels
-from .access import Inputs, Space
+from .access import Inputs
 from .assemble import Results
 from .block import Block
 from .blockcode import BlockWriter
 from .node import Coef
 from .pattern import Pattern, entries
 from .plan import ColumnAverage, Plan, ProductAverage
+from .space import Space
 from .statement import Statements, written
 
 #: (x, batches) -> (out, 0.0 if all of out is finite)
@@ -100,12 +101,13 @@ class _Function:
         if -1 in self.variant.parts:
             self._linear()
         opening, closing = self.results.lines(self.body)
+        preamble = self.inputs.preamble()
         statements = [*self.inputs.statements.items, *self.body.items]
         middle, closing = written(statements, self.results.places, self.results.kept, closing)
         # Zero times the results is zero unless one of them is infinite or NaN.
         return [
             *opening,
-            *self.inputs.preamble(),
+            *preamble,
             *middle,
             *closing,
             "return out, out.dot(zero)",
@@ -157,7 +159,7 @@ class _Function:
 
     def _average(self, average: ColumnAverage) -> None:
         inputs = self.inputs
-        v = inputs.mean_of_columns(average.field, average.columns)
+        v = inputs.data.mean_of_columns(average.field, average.columns)
         if not _plain(average.scales):
             scales = inputs.constant(average.scales, scalar=False)
             v = self.body.infix("*", v, scales, shape=_FLAT)
@@ -205,7 +207,7 @@ class _Function:
             listed = ", ".join(f"{{{i}}}" for i in range(count))
             v = rows[0] if count == 1 else put(f"array(({listed}))", *rows, shape=shape)
         else:
-            matrix = inputs.columns(product.field, product.columns)
+            matrix = inputs.data.columns(product.field, product.columns)
             if matrix_of_factors is not None:
                 left = put(f"{matrix_of_factors}.T*{{0}}", weights)
             elif count > 1:
@@ -227,7 +229,7 @@ class _Function:
     def _sparse_product(self, product: ProductAverage, factor: str) -> str:
         inputs = self.inputs
         width = self.plan.streams.fields[product.field].width
-        rows = inputs.sparse_field(product.field)
+        rows = inputs.data.sparse(product.field)
         columns = inputs.array(product.columns)
         return self.body.set(f"dot_sparse({{0}}, {rows}, {width}).take({columns})", factor)
 
@@ -237,7 +239,7 @@ class _Function:
         if len(slots) < len(product.factors) or len({s.field for s in slots}) > 1:
             return None
         columns = np.array([s.column for s in slots], dtype=np.intp)
-        return self.inputs.columns(slots[0].field, columns)
+        return self.inputs.data.columns(slots[0].field, columns)
 
     def _linear(self) -> None:
         """Values of the constant linear rows; their derivatives are part of ``base``."""

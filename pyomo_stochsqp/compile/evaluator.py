@@ -9,7 +9,7 @@ functions (see :mod:`.codegen`); this class keeps them, their constants and the 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import inf
+from math import inf, nan
 from typing import Any
 
 import numpy as np
@@ -19,20 +19,23 @@ from pyomo.common.gc_manager import PauseGC
 from ..declare.program import Batch, StochasticProgram
 from ..errors import ModelError
 from ..oracle import Estimate, EvaluationIssue
-from .access import Space
 from .block import constants
 from .codegen import FUNCTIONS, Evaluate, Variant, generate
 from .cost import stream_cost
 from .diagnose import diagnose
 from .jit import Compiled, NotCompilable, installed
-from .kernels import quietly
+from .kernels import quiet_caller
 from .pattern import Pattern
 from .plan import Plan
+from .space import Space
 
 Floats = NDArray[np.float64]
 
 #: Estimated seconds of work after which jit='auto' compiles (which itself takes seconds).
 JIT_AFTER = 5.0
+
+#: Raised by scalar arithmetic where array arithmetic gives NaN or infinity.
+_DOMAIN_ERRORS = (ValueError, OverflowError, ZeroDivisionError)
 
 #: Rows evaluated at once by :meth:`Evaluator.evaluate_full`.
 CHUNK_ROWS = 4096
@@ -79,6 +82,7 @@ class Evaluator:
         self._g = slice(0, self.n)
         self._c = slice(self.n, self.n + self.m)
         self._J = slice(self.n + self.m, self.pattern.f)
+        self._quietly = quiet_caller()
         self._base()
         self._evaluate = self._function(Variant(self._parts))
         self._compiled: Compiled | None = None
@@ -103,7 +107,10 @@ class Evaluator:
             if weighted:
                 batches = [_with_weights(b) for b in batches]
             function = self._function(Variant(self._parts, weighted, objective))
-        out, check = self._run(function, x, batches)
+        try:
+            out, check = self._quietly(function, x, batches)
+        except _DOMAIN_ERRORS:
+            out, check = self._undefined(), nan
         if objective or check != 0.0:
             return self._estimate(out, x, batches, objective)
         return Estimate(out[self._g], out[self._c], out[self._J])
@@ -112,7 +119,7 @@ class Evaluator:
         self, x: Floats, objective: bool = False, chunk_rows: int = CHUNK_ROWS
     ) -> Estimate:
         """The exact averages over all rows of all sources, a chunk of rows at a time."""
-        total, _ = self._run(self._function(Variant(frozenset([-1]), False, objective)), x, ())
+        total, _ = self._run(Variant(frozenset([-1]), False, objective), x, ())
         batches: list[Any] = [None] * len(self.program.sources)
         for s in range(len(self.program.sources)):
             mine = frozenset(
@@ -121,7 +128,7 @@ class Evaluator:
             for share, batch in self._chunks(s, chunk_rows):
                 batches[s] = batch
                 variant = Variant(mine, batch.weights is not None, objective)
-                out, check = self._run(self._function(variant), x, batches)
+                out, check = self._run(variant, x, batches)
                 if check == 0.0:
                     total += share * out
                 else:
@@ -189,12 +196,14 @@ class Evaluator:
         present = {p for p, k in zip(values.tolist(), self.plan.constants) if k != 0.0}
         self._space.set_base(base, present.union(places.tolist()))
 
-    def _run(self, function: Evaluate, x: Floats, batches: Sequence[Any]) -> tuple[Floats, float]:
+    def _run(self, variant: Variant, x: Floats, batches: Sequence[Any]) -> tuple[Floats, float]:
         try:
-            return quietly(function, x, batches)
-        except (ValueError, OverflowError, ZeroDivisionError):
-            # Scalar arithmetic raises where array arithmetic gives NaN or infinity.
-            return np.full(self.pattern.size, np.nan), np.nan
+            return self._quietly(self._function(variant), x, batches)
+        except _DOMAIN_ERRORS:
+            return self._undefined(), nan
+
+    def _undefined(self) -> Floats:
+        return np.full(self.pattern.size, nan)
 
     def _estimate(
         self, out: Floats, x: Floats, batches: Sequence[Any], objective: bool

@@ -82,7 +82,7 @@ def installed() -> bool:
 
 
 class Compiled:
-    """The compiled evaluation of a program, for batches of row numbers."""
+    """The compiled evaluation of a program."""
 
     def __init__(self, plan: Plan, pattern: Pattern, base: Floats):
         if not installed():
@@ -90,70 +90,116 @@ class Compiled:
                 "jit=True needs numba, which is not installed. Install it with "
                 "'pip install pyomo_stochsqp[jit]', or use jit='auto' or jit=False."
             )
-        self._plan = plan
-        self._base = base
         loops = Loops(plan)
         for part in plan.parts:
             _write_part(loops, pattern, part)
         _write_linear(loops, pattern)
         self._loops = loops
-        self._integers = np.concatenate([*loops.integers, np.zeros(1, dtype=np.int64)])
-        names = ["x", "base", "I", "K"]
+        self._space: dict[str, Any] = {
+            "ndarray": np.ndarray,
+            "INTEGER": np.dtype(np.int64),
+            "NUMBER": np.dtype(np.float64),
+            "numbers": _numbers,
+            "row_numbers": _row_numbers,
+            "uniform": uniform,
+            "I": np.concatenate([*loops.integers, np.zeros(1, dtype=np.int64)]),
+        }
+        names, lines, checks = ["x", "base", "I", "K"], [], []
         for s in loops.streams:
-            parts = plan.program.sources[plan.streams.streams[s].source].parts
-            names.append(f"w{s}")
-            names += [f"r{s}_{p}" for p, part in enumerate(parts) if part.size is not None]
-        for f in loops.fields:
-            sparse = plan.streams.fields[f].sparse
-            names += [f"P{f}", f"C{f}", f"V{f}"] if sparse else [f"M{f}"]
-        for number in loops.ells:
-            names += [f"N{number}", f"L{number}"]
-        body = "\n".join([*loops.first, *loops.lines, ""])
+            self._stream(s, names, lines, checks)
+        self._tables(names, lines)
+        body = "\n".join([*checks, *loops.first, *loops.lines, ""])
         self.source = _HEADER.replace("{arguments}", ", ".join(names)) + body + _FOOTER
+        self._space["evaluate"] = _load(self.source).evaluate
         self.reload(base)
-        self._function = _load(self.source).evaluate
+        self._call = self._caller(names, lines)
 
     def reload(self, base: Floats) -> None:
         """Take over new values of the run-time constants."""
-        self._base = base
-        self._constants = np.append(constants(self._loops.constants), 0.0)
+        self._space["base"] = base
+        self._space["K"] = np.append(constants(self._loops.constants), 0.0)
 
     def __call__(self, x: Floats, batches: Sequence[Any]) -> tuple[Floats, float]:
-        x = np.ascontiguousarray(x, dtype=np.float64)
-        args: list[Any] = [x, self._base, self._integers, self._constants]
-        streams = self._plan.streams
-        for s in self._loops.streams:
-            stream = streams.streams[s]
-            batch = batches[stream.source]
-            weights = uniform[batch.size] if batch.weights is None else batch.weights
-            if stream.lookup is not None:
-                local = stream.lookup[batch.parts[0]]
-                keep = local >= 0
-                args += [weights[keep], local[keep]]
+        return self._call(x, batches)
+
+    def _caller(self, names: list[str], lines: list[str]) -> Any:
+        """Straight-line code that takes batches apart: with a call of a few microseconds, a general
+        loop over sources, parts and fields would take as long as the call itself."""
+        text = "".join(
+            f"    {line}\n"
+            for line in (
+                "if x.dtype is not NUMBER or not x.flags.c_contiguous: x = numbers(x)",
+                *lines,
+                f"return evaluate({', '.join(names)})",
+            )
+        )
+        exec(compile(f"def call(x, batches):\n{text}", "<stochsqp call>", "exec"), self._space)
+        return self._space["call"]
+
+    def _stream(self, s: int, names: list[str], lines: list[str], checks: list[str]) -> None:
+        plan = self._loops.plan
+        stream = plan.streams.streams[s]
+        lines += [
+            f"b = batches[{stream.source}]",
+            f"w{s} = uniform[b.size] if b.weights is None else b.weights",
+        ]
+        names.append(f"w{s}")
+        if stream.lookup is not None:
+            self._space[f"lookup{s}"] = stream.lookup
+            lines += [
+                f"r{s}_0 = lookup{s}[b.parts[0]]",
+                f"w{s} = w{s}[r{s}_0 >= 0]",
+                f"r{s}_0 = r{s}_0[r{s}_0 >= 0]",
+            ]
+            names.append(f"r{s}_0")
+            return
+        for p, part in enumerate(plan.program.sources[stream.source].parts):
+            if part.size is None:
                 continue
-            args.append(weights)
-            parts = self._plan.program.sources[stream.source].parts
-            for rows, part in zip(batch.parts, parts, strict=True):
-                if part.size is not None:
-                    args.append(_row_numbers(rows, part.size))
+            rows = f"r{s}_{p}"
+            names.append(rows)
+            lines += [
+                f"{rows} = b.parts[{p}]",
+                f"if {rows}.__class__ is not ndarray or {rows}.dtype is not INTEGER:",
+                f"    {rows} = row_numbers({rows}, {part.size})",
+            ]
+            checks += [
+                f"    for b in range({rows}.size):",
+                f"        if {rows}[b] < 0 or {rows}[b] >= {part.size}:",
+                '            raise IndexError("a row number lies outside the data")',
+            ]
+
+    def _tables(self, names: list[str], lines: list[str]) -> None:
+        streams = self._loops.plan.streams
         for f in self._loops.fields:
             info = streams.fields[f]
             if info.sparse:
-                args += [info.matrix.indptr, info.matrix.indices, info.matrix.data]
-            elif info.matrix is not None:
-                args.append(info.matrix)
+                names += [f"P{f}", f"C{f}", f"V{f}"]
+                self._space[f"P{f}"] = info.matrix.indptr
+                self._space[f"C{f}"] = info.matrix.indices
+                self._space[f"V{f}"] = info.matrix.data
             else:
-                drawn = batches[streams.streams[info.stream].source].parts[info.part]
-                args.append(np.ascontiguousarray(drawn[info.position], dtype=np.float64))
+                names.append(f"M{f}")
+                if info.matrix is not None:
+                    self._space[f"M{f}"] = info.matrix
+                else:
+                    source = streams.streams[info.stream].source
+                    place = f"batches[{source}].parts[{info.part}][{info.position}]"
+                    lines.append(f"M{f} = numbers({place})")
         for number in self._loops.ells:
-            args += [streams.ells[number].indices, streams.ells[number].coefs]
-        return self._function(*args)
+            names += [f"N{number}", f"L{number}"]
+            self._space[f"N{number}"] = streams.ells[number].indices
+            self._space[f"L{number}"] = streams.ells[number].coefs
+
+
+def _numbers(values: Any) -> Floats:
+    return np.ascontiguousarray(values, dtype=np.float64)
 
 
 def _row_numbers(rows: Any, size: int) -> NDArray[np.int64]:
     if rows.__class__ is slice:
         return np.arange(*rows.indices(size))
-    return rows if rows.dtype == np.int64 else rows.astype(np.int64)
+    return np.asarray(rows, dtype=np.int64)
 
 
 def _load(source: str) -> Any:

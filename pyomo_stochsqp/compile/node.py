@@ -135,6 +135,10 @@ class Nodes:
                 self._evaluate(node)
         return node
 
+    def payloads(self, op: str) -> list[Any]:
+        """The payloads of all nodes of one kind."""
+        return [payload for kind, payload, _ in self._table if kind == op]
+
     def refresh(self) -> None:
         """Read all mutable values again (nodes are listed after their arguments)."""
         for node in self._constants:

@@ -99,11 +99,19 @@ class Plan:
         for part in self.parts:
             for block in part.blocks:
                 block.differentiate()
+        #: field -> its columns that occur in the model
+        self.used_columns = self._used_columns()
 
     def _functions(self) -> Iterable[Function]:
         yield self.program.objective
         for row in self.program.rows:
             yield row.body
+
+    def _used_columns(self) -> list[Ints]:
+        used: list[set[int]] = [set() for _ in self.streams.fields]
+        for number, column in self.nodes.payloads("data"):
+            used[number].add(column)
+        return [np.array(sorted(columns), dtype=np.intp) for columns in used]
 
     def refresh(self) -> None:
         """Read mutable values again."""

@@ -31,7 +31,8 @@ logger = logging.getLogger("pyomo_stochsqp")
 KEYWORDS = (
     "tee", "load_solutions", "logfile", "solnfile", "timelimit", "time_limit", "report_timing",
     "solver_io", "suffixes", "options", "options_string", "solver_options", "keepfiles",
-    "symbolic_solver_labels", "warmstart", "raise_exception_on_nonoptimal_result",
+    "symbolic_solver_labels", "file_determinism", "warmstart",
+    "raise_exception_on_nonoptimal_result",
 )  # fmt: skip
 
 
@@ -114,15 +115,12 @@ class LegacyStochSQP:
         merged.update(kwds.pop("options", None) or {})
         merged.update(kwds.pop("solver_options", None) or {})
         merged.update(options_from_text(kwds.pop("options_string", None) or ""))
-        for name in ("keepfiles", "symbolic_solver_labels"):
+        for name in ("keepfiles", "symbolic_solver_labels", "file_determinism"):
             kwds.pop(name, None)  # there are no files
         if "warmstart" in kwds:
             kwds["warm_start"] = kwds.pop("warmstart")
-        arguments = {"raise_exception_on_nonoptimal_result": False}
-        if "raise_exception_on_nonoptimal_result" in kwds:
-            arguments["raise_exception_on_nonoptimal_result"] = kwds.pop(
-                "raise_exception_on_nonoptimal_result"
-            )
+        raising = "raise_exception_on_nonoptimal_result"
+        arguments = {raising: kwds.pop(raising, False)}
         merged.update({k: v for k, v in kwds.items() if v is not None})
         limits = [merged.pop(name) for name in TIME_LIMITS if name in merged]
         limits = [limit for limit in limits if limit is not None]

@@ -7,20 +7,33 @@ This table generates the solver's configuration, the validation of values, the t
 from __future__ import annotations
 
 import difflib
-import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-import numpy as np
-
 from ..baselines import BASELINES
 from ..errors import OptionError
 from ..sample import METHODS
-from ..sqp import GROWTHS, STEP_RULES, make_schedule
-
-Check = Callable[[str, Any], Any]
+from ..sqp import GROWTHS, STEP_RULES
+from .option_checks import (
+    CURVATURES,
+    OPEN_UNIT,
+    POSITIVE,
+    POSITIVE_OR_INF,
+    Check,
+    batch_sizes_given,
+    curvature,
+    flag,
+    function,
+    integer,
+    lipschitz_pair,
+    number,
+    one_of,
+    optional,
+    path,
+    schedule,
+)
 
 
 @dataclass(frozen=True)
@@ -35,122 +48,6 @@ class Option:
     symbol: str = ""
     group: str = "common"
 
-
-def number(low: float, high: float, *, open_low: bool = False, open_high: bool = False) -> Check:
-    """A real number in an interval."""
-
-    def check(name: str, value: Any) -> float:
-        try:
-            v = float(value)
-        except (TypeError, ValueError):
-            raise OptionError(f"{name}={value!r} is not a number.") from None
-        inside = (v > low if open_low else v >= low) and (v < high if open_high else v <= high)
-        if not inside:
-            left, right = "(" if open_low else "[", ")" if open_high else "]"
-            raise OptionError(f"{name}={value!r} is outside {left}{low:g}, {high:g}{right}.")
-        return v
-
-    return check
-
-
-def integer(low: int) -> Check:
-    """A whole number, at least ``low``."""
-
-    def check(name: str, value: Any) -> int:
-        try:
-            v = int(value)
-            exact = v == float(value)
-        except (TypeError, ValueError, OverflowError):
-            exact = False
-        if not exact or v < low:
-            raise OptionError(f"{name}={value!r} must be a whole number, at least {low}.")
-        return v
-
-    return check
-
-
-def one_of(choices: Iterable[Any]) -> Check:
-    """One of a few names."""
-    allowed = tuple(choices)
-
-    def check(name: str, value: Any) -> Any:
-        if value not in allowed:
-            raise OptionError(
-                f"{name}={value!r} is unknown; choose one of {', '.join(map(repr, allowed))}."
-            )
-        return value
-
-    return check
-
-
-def optional(check: Check) -> Check:
-    """None, or what ``check`` allows."""
-    return lambda name, value: None if value is None else check(name, value)
-
-
-def flag(name: str, value: Any) -> bool:
-    """True or False."""
-    if value in (True, False):
-        return bool(value)
-    raise OptionError(f"{name}={value!r} must be True or False.")
-
-
-def _batch_size(name: str, value: Any) -> Any:
-    whole = integer(1)
-    if isinstance(value, Mapping):
-        return {str(k): whole(f"{name}[{k!r}]", v) for k, v in value.items()}
-    return whole(name, value)
-
-
-def _beta(name: str, value: Any) -> Any:
-    if isinstance(value, str) and value not in ("auto", "diminishing"):
-        value = number(0.0, 1.0, open_low=True)(name, value)
-    if value != "auto":
-        make_schedule(value)
-    return value
-
-
-def _lipschitz(name: str, value: Any) -> Any:
-    if value == "auto":
-        return value
-    try:
-        L, Gamma = (float(v) for v in value)
-    except (TypeError, ValueError):
-        raise OptionError(f"{name}={value!r}: give 'auto' or a pair (L, Gamma).") from None
-    if not (L > 0.0 and Gamma >= 0.0):
-        raise OptionError(f"{name}={value!r}: L must be positive and Gamma not negative.")
-    return (L, Gamma)
-
-
-def _callback(name: str, value: Any) -> Any:
-    if not callable(value):
-        raise OptionError(f"{name}={value!r}: give a function of one argument, the run's state.")
-    return value
-
-
-def _path(name: str, value: Any) -> str:
-    try:
-        return os.fspath(value)
-    except TypeError:
-        raise OptionError(f"{name}={value!r} is not a file name.") from None
-
-
-#: rules for the curvature H (see sqp/curvature.py)
-CURVATURES = ("auto", "identity", "spectral", "diagonal", "bfgs")
-
-
-def _hessian(name: str, value: Any) -> Any:
-    if isinstance(value, str):
-        return one_of(CURVATURES)(name, value)
-    matrix = np.asarray(value, dtype=float)
-    if matrix.ndim not in (1, 2) or not np.isfinite(matrix).all():
-        raise OptionError(f"{name}: give a diagonal (n numbers) or a matrix (n x n) of numbers.")
-    return matrix
-
-
-OPEN_UNIT = number(0.0, 1.0, open_low=True, open_high=True)
-POSITIVE = number(0.0, inf, open_low=True, open_high=True)
-POSITIVE_OR_INF = number(0.0, inf, open_low=True)
 
 ALGORITHMS = ("stochsqp", *BASELINES)
 
@@ -169,7 +66,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 
 OPTIONS: tuple[Option, ...] = (
-    Option("batch_size", 64, _batch_size, "int >= 1, or {source: int}",
+    Option("batch_size", 64, batch_sizes_given, "int >= 1, or {source: int}",
            "scenarios drawn per iteration from each source; the first size if batches grow", "b"),
     Option("seed", None, optional(integer(0)), "int >= 0",
            "random seed; drawn and reported when not given"),
@@ -192,15 +89,15 @@ OPTIONS: tuple[Option, ...] = (
            "draw rows of finite data with replacement", group="sampling"),
     Option("algorithm", "stochsqp", one_of(ALGORITHMS), " | ".join(ALGORITHMS),
            "Algorithm 1, or a baseline to compare it with", group="algorithm"),
-    Option("beta", "auto", _beta, "(0, 1], 'diminishing', sequence, function of k",
+    Option("beta", "auto", schedule, "(0, 1], 'diminishing', sequence, function of k",
            "step-size schedule", r"\beta_k", group="algorithm"),
     Option("step_rule", "max", one_of(STEP_RULES), " | ".join(STEP_RULES),
            "step in [alpha_min, alpha_max]; 'grid' is the paper's", r"\alpha_k", group="algorithm"),
-    Option("lipschitz", "auto", _lipschitz, "'auto' or (L, Gamma)",
+    Option("lipschitz", "auto", lipschitz_pair, "'auto' or (L, Gamma)",
            "Lipschitz constants: measured on the way, or given", r"L, \Gamma", group="algorithm"),
     Option("max_step", 1.0, POSITIVE_OR_INF, "> 0", "largest step size; the paper has none",
            group="algorithm"),
-    Option("hessian", "auto", _hessian, f"{' | '.join(CURVATURES)}, diagonal or matrix",
+    Option("hessian", "auto", curvature, f"{' | '.join(CURVATURES)}, diagonal or matrix",
            "curvature of the subproblem", "H_k", group="algorithm"),
     Option("scaling", "auto", one_of(("auto", "none", "user")), "auto | none | user",
            "scale rows and objective to unit gradients, or by the Suffix 'scaling_factor'",
@@ -231,16 +128,16 @@ OPTIONS: tuple[Option, ...] = (
            "compile the evaluation with numba", group="engine"),
     Option("warm_start", False, flag, "bool",
            "start from the multipliers in the model's 'dual' Suffix, too", group="run"),
-    Option("callback", None, optional(_callback), "function of the run's state",
+    Option("callback", None, optional(function), "function of the run's state",
            "called during the run; stops it by returning True", group="run"),
     Option("callback_every", 1, integer(1), "int >= 1",
            "iterations between two calls of the callback", group="run"),
-    Option("checkpoint", None, optional(_path), "file name",
+    Option("checkpoint", None, optional(path), "file name",
            "where the run is saved, so that resume= can continue it", group="run"),
     Option("checkpoint_every", None, optional(integer(1)), "int >= 1",
            "iterations between two checkpoints; without it, as often as costs 1 % of the run",
            group="run"),
-    Option("resume", None, optional(_path), "file name",
+    Option("resume", None, optional(path), "file name",
            "continue the run saved in this checkpoint", group="run"),
 )  # fmt: skip
 

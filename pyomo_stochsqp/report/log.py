@@ -136,7 +136,7 @@ def progress_line(share: float, what: str, seconds: float) -> str:
     """A bar with the time left, judged by the part of the budget that runs out first.
 
     >>> progress_line(0.25, "iterations", 2.0)
-    ' 25 % of iterations [######                  ]     6.0 s left at most'
+    ' 25 % of iterations [######                  ]   6.0 s left at most'
     """
     bar = "#" * int(24 * share)
     left = f"{seconds * (1.0 - share) / share:.1f} s left at most" if share > 0 else ""

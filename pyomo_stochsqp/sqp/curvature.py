@@ -25,12 +25,15 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf
 
 from ..oracle import Estimate, Jacobian, Oracle, Sample, Vector
 
 ZETA = 1e-12
 KAPPA = 1e8
 DAMPING = 0.2
+#: least ratio of the entries of a Cholesky factor's diagonal
+WORST = 1e-7
 #: per pair, log h moves this share of the way to what was seen, cut off at this factor
 MEMORY = 0.25
 LARGEST_CHANGE = 256.0
@@ -140,7 +143,19 @@ class BFGS:
         if not (ZETA * ss <= sz and float(z @ z) <= KAPPA * sz):
             return state
         H = H - np.outer(Hs, Hs / sHs) + np.outer(z, z / sz)
+        if not well_conditioned(H):
+            # In exact arithmetic H would be positive definite; rounding has taken over: start anew.
+            return CurvatureState(np.eye(self._n) * min(max(sz / ss, ZETA), KAPPA), 1)
         return CurvatureState(H, state.pairs + 1)
+
+
+def well_conditioned(H: Vector) -> bool:
+    """Whether Cholesky's factor exists and its diagonal spans less than WORST decades."""
+    factor, failed = dpotrf(H)
+    if failed:
+        return False
+    diagonal = factor.diagonal()
+    return float(diagonal.min()) > WORST * float(diagonal.max())
 
 
 def lagrangian_change(here: Estimate, there: Estimate, y: Vector, jacobian: Jacobian) -> Vector:

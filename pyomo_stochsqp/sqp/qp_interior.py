@@ -112,6 +112,7 @@ class InteriorPoint:
         self._look()
         self._sizes = tuple(np.maximum(self._sizes, self._errors))
         self._judge()
+        self._active = self._s < self._x
 
     @property
     def y(self) -> Vector:
@@ -141,9 +142,13 @@ class InteriorPoint:
         self.error = max(self.infeasibility, self.gap)
 
     def guess(self) -> tuple[Vector, Vector]:
-        """Active bounds and rows as they look from here, in the terms of qp_active_set.py."""
+        """Active bounds and rows as they look from here, in the terms of qp_active_set.py.
+
+        Of s and x one tends to zero. Comparing their last relative changes (Tapia's indicators)
+        tells which, whatever the units of the two.
+        """
         i, j, k = self._ends
-        active = self._x > self._s
+        active = self._active
         bounds = np.zeros(self.d.size)
         bounds[self._at_lower[active[:i]]] = -1.0
         bounds[self._at_upper[active[i:j]]] = 1.0
@@ -213,6 +218,7 @@ class InteriorPoint:
         self._y = self._y + alpha * dy
         self._s = s + alpha * ds
         self._x = x + alpha * dx
+        self._active = self._s / s < self._x / x
         self._look()
         self._judge()
         return True

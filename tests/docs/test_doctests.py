@@ -21,7 +21,7 @@ def modules():
     return found
 
 
-def tests_of(name):
+def examples_of(name):
     try:
         module = importlib.import_module(name)
     except ImportError:  # a back end whose library is optional
@@ -33,7 +33,7 @@ def tests_of(name):
 def test_examples_run(name):
     runner = doctest.DocTestRunner(optionflags=FLAGS)
     report = []
-    for test in tests_of(name):
+    for test in examples_of(name):
         runner.run(test, out=report.append)
     assert runner.summarize(verbose=False).failed == 0, "".join(report)
 

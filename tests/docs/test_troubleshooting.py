@@ -1,7 +1,7 @@
-"""Every error message and every reason to stop has a line in docs/troubleshooting.md or docs/log.md.
+"""Every error message and every reason to stop has a line in docs/troubleshooting.md or log.md.
 
-The first column of a table there quotes a part of the message. This test reads the messages from the
-source, with ``{}`` for what is filled in.
+The first column of a table there quotes a part of the message. This test reads the messages from
+the source, with ``{}`` for what is filled in.
 """
 
 import ast

@@ -42,6 +42,25 @@ def test_resume_is_bit_for_bit(tmp_path, model, options):
     assert "Resumed      after iteration" in resumed.solver_log
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"algorithm": "subgradient"},
+        {"algorithm": "tstom"},
+        {"preset": "paper"},
+        {"return_iterate": "random"},
+        {"return_iterate": "average"},
+        {"hessian": "bfgs"},
+        {"sampling": "qmc", "lipschitz": (2.0, 3.0)},
+    ],
+)
+def test_other_methods_resume_too(tmp_path, options):
+    path = tmp_path / "run.npz"
+    solve(max_iter=60, checkpoint=path, **options)
+    resumed = SolverFactory("stochsqp").solve(tilting(), max_iter=110, resume=path)
+    same(solve(max_iter=110, **options), resumed)
+
+
 def test_resume_needs_no_options_and_no_values(tmp_path):
     path = tmp_path / "run.npz"
     whole = solve(max_iter=150)

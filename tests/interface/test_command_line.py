@@ -40,8 +40,8 @@ def test_demo(capsys):
 def test_solve_writes_a_plot_and_a_report(file, tmp_path, capsys):
     pytest.importorskip("matplotlib")
     plot, report = tmp_path / "run.png", tmp_path / "run.json"
-    code = main(["solve", file(), "--batch-size", "64", "--seed=3", "--max_iter", "80",
-                 "--batch-growth", "constant", "--plot", str(plot), "--json", str(report)])  # fmt: skip
+    options = ["--batch-size", "64", "--seed=3", "--max_iter", "80", "--batch-growth=constant"]
+    code = main(["solve", file(), *options, "--plot", str(plot), "--json", str(report)])
     assert code == 0
     assert "x = 0.7" in capsys.readouterr().out
     assert plot.stat().st_size > 10_000

@@ -1,8 +1,8 @@
 """Pyomo's own generic solver tests, run against this solver.
 
-Pyomo's file is parameterised over its list of solvers with the package ``parameterized``. A stand-in
-for that package records which list a test is meant for; every test that IPOPT must pass, and that
-is not about NL files, is then run with our solver in its place.
+Pyomo's file is parameterised over its list of solvers with the package ``parameterized``. A
+stand-in for that package records which list a test is meant for; every test that IPOPT must pass,
+and that is not about NL files, is then run with our solver in its place.
 """
 
 import importlib
@@ -64,9 +64,9 @@ class AccurateLegacy(LegacyStochSQP):
 def _pyomo_module():
     stand_in = types.ModuleType("parameterized")
 
-    class parameterized:  # noqa: N801
+    class parameterized:
         @classmethod
-        def expand(cls, input):  # noqa: A002
+        def expand(cls, input):
             def mark(function):
                 function.meant_for = {case[0].removesuffix("_presolve") for case in input}
                 return function
