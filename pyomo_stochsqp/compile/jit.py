@@ -285,14 +285,14 @@ def _write_average(loops: Loops, pattern: Pattern, average: ColumnAverage, strea
     array = f"D{loops.prefix()}"
     size = info.width if info.sparse else average.indices.size
     loops.put(f"{array} = np.zeros({size})")
-    with loops.over_batch(stream):
-        if info.sparse:
-            with loops.loop(f"for e in range(P{f}[q{info.part}], P{f}[q{info.part}+1]):"):
-                loops.put(f"{array}[C{f}[e]] += w*V{f}[e]")
-        else:
-            with loops.loop(f"for e in range({size}):"):
-                column = loops.index(average.columns, "e")
-                loops.put(f"{array}[e] += w*{loops.element(f, column)}")
+    if info.sparse:
+        with (
+            loops.over_batch(stream),
+            loops.loop(f"for e in range(P{f}[q{info.part}], P{f}[q{info.part}+1]):"),
+        ):
+            loops.put(f"{array}[C{f}[e]] += w*V{f}[e]")
+    else:
+        _write_column_sums(loops, average, stream, array)
     k = loops.constant(average.scales)
     at = loops.index(average.columns, "e") if info.sparse else "e"
     places = pattern.derivatives(average.targets, average.indices)
@@ -301,6 +301,28 @@ def _write_average(loops: Loops, pattern: Pattern, average: ColumnAverage, strea
         loops.put(f"v = {array}[{at}]*K[{k}+e]")
         loops.put(f"out[{loops.index(places, 'e')}] += v")
         loops.put(f"out[{loops.index(values, 'e')}] += v*x[{loops.index(average.indices, 'e')}]")
+
+
+def _write_column_sums(loops: Loops, average: ColumnAverage, stream: int, array: str) -> None:
+    """Sums of columns, four rows at a time: the rows are far apart in memory, and fetching several
+    at once hides the wait."""
+    f = average.field
+    info = loops.plan.streams.fields[f]
+    w, column = f"w{stream}", loops.index(average.columns, "e")
+    drawn = info.matrix is None
+    rows = [f"b+{i}" if drawn else f"r{stream}_{info.part}[b+{i}]" for i in range(4)]
+    loops.streams[stream] = None
+    with loops.loop(f"for b in range(0, {w}.size - {w}.size % 4, 4):"):
+        for i, row in enumerate(rows):
+            loops.put(f"q{i} = {row}")
+            loops.put(f"y{i} = {w}[b+{i}]")
+        with loops.loop(f"for e in range({average.indices.size}):"):
+            terms = " + ".join(f"y{i}*M{f}[q{i}, {column}]" for i in range(4))
+            loops.put(f"{array}[e] += {terms}")
+    with loops.loop(f"for b in range({w}.size - {w}.size % 4, {w}.size):"):
+        loops.put(f"q = {rows[0].replace('+0', '')}")
+        with loops.loop(f"for e in range({average.indices.size}):"):
+            loops.put(f"{array}[e] += {w}[b]*M{f}[q, {column}]")
 
 
 def _write_linear(loops: Loops, pattern: Pattern) -> None:

@@ -1,13 +1,14 @@
 r"""Loops for one block: the same graph as :mod:`.blockcode`, written for numba.
 
-    1  scalars
-    2  for b:   values that do not depend on the instance, sums, adjoint * W
-    3  scalars that use those sums
-    4  for g:   values of instance g
-           for b:   values of instance g in row b, sums, adjoint * W
-           values that use those sums; results
+    scalars
+    for g:        values of instance g that the batch needs
+    for b:        values that do not depend on the instance; sums; adjoint * W
+        for g:    values of instance g in row b; sums; adjoint * W
+    scalars that use the sums
+    for g:        values of instance g that use the sums; results
 
-A single block has no step 4. Every value is a local scalar; a mean is a sum over b.
+A single block has no loops over g. Every value is a local scalar; a mean is a sum over b. The inner
+loop runs over instances, whose data are neighbours in memory.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class Gradient:
                 else:
                     self.u = a
         several = leaf.op == "affine" and not leaf.payload.single
-        #: summed once for each instance (step 4), not once for the block (step 2)
+        #: summed for each instance, not once for the block
         self.grouped = several or (self.p is not None and self.p.grouped)
 
 
@@ -97,82 +98,101 @@ class BlockLoops:
     # -- the four steps -----------------------------------------------------------------------------
 
     def write(self, before: list[str], inner: list[str]) -> None:
-        """All code; ``inner`` are further lines of the loop of step 2, prepared by ``before``."""
+        """All code; ``inner`` are further lines of the loop over b, prepared by ``before``."""
         put, loops = self.loops.put, self.loops
+        if any(v.batched and self._after[v] for v in self._needed):
+            raise NotCompilable
         for v in self._values(False, False):
             self._value(v)
-        shared = self._values(True, False)
+        shared, inside = self._values(True, False), self._values(True, True)
         once = [g for g in self.gradients if not g.grouped]
-        kept = self._kept(shared)
-        if shared or inner or once:
-            self._start(self._means(False), once)
+        mine = [g for g in self.gradients if g.grouped]
+        means, own_means = self._means(False), self._means(True)
+        if self.block.size:
+            self._prepare(inside, own_means)
+        if shared or inner or once or own_means or mine:
+            self._start(means, [*once, *mine])
             for line in before:
                 put(line)
-            for v in kept:
-                put(f"T{self.name(v)} = np.empty(w{self.block.stream}.size)")
             with loops.over_batch(self.block.stream):
                 for v in shared:
                     self._value(v)
-                for v in kept:
-                    put(f"T{self.name(v)}[b] = {self.name(v)}")
-                self._sum(self._means(False), once)
+                self._sum(means, once)
                 for line in inner:
                     put(line)
+                if own_means or mine:
+                    with loops.loop(f"for g in range({self.block.size}):"):
+                        for v in self._boundary(inside):
+                            put(f"{self.name(v)} = U{self.name(v)}[g]")
+                        for v in inside:
+                            self._value(v)
+                        self._sum(own_means, mine)
         for v in self._values(False, False, after=True):
             self._value(v)
-        if self.block.size:
-            with loops.loop(f"for g in range({self.block.size}):"):
-                self._instance(kept)
-        else:
+        if not self.block.size:
+            self._results()
+            return
+        with loops.loop(f"for g in range({self.block.size}):"):
+            for v in own_means:
+                put(f"{self.name(v)} = U{self.name(v)}[g]")
+            for v in [*self._values(False, True), *self._values(False, True, after=True)]:
+                self._value(v)
             self._results()
 
-    def _kept(self, shared: list[Val]) -> list[Val]:
-        """Values of step 2 that step 4 reads."""
-        read = {a for v in self._values(True, True) for a in v.args}
-        read |= {v.args[0] for v in self._means(True)}
-        read |= {g.p for g in self.gradients if g.grouped and g.p is not None}
-        return [v for v in shared if v in read]
+    def _boundary(self, inside: list[Val]) -> list[Val]:
+        """Values of the instances that the loop over the batch reads."""
+        read = {a for v in inside for a in v.args}
+        return [v for v in self._values(False, True) if v in read]
 
-    def _instance(self, kept: list[Val]) -> None:
-        for v in self._values(False, True):
-            self._value(v)
-        means = self._means(True)
-        mine = [g for g in self.gradients if g.grouped]
-        inside = self._values(True, True)
-        if means or mine:
-            self._start(means, mine)
-            with self.loops.over_batch(self.block.stream):
-                for v in kept:
-                    self.loops.put(f"{self.name(v)} = T{self.name(v)}[b]")
-                for v in inside:
+    def _prepare(self, inside: list[Val], means: list[Val]) -> None:
+        """Arrays over the instances: what the loop over b reads, and the sums it forms."""
+        put, size = self.loops.put, self.block.size
+        boundary = self._boundary(inside)
+        for v in boundary:
+            put(f"U{self.name(v)} = np.empty({size})")
+        for v in means:
+            put(f"U{self.name(v)} = np.zeros({size})")
+        if boundary:
+            with self.loops.loop(f"for g in range({size}):"):
+                for v in self._values(False, True):
                     self._value(v)
-                self._sum(means, mine)
-        for v in self._values(False, True, after=True):
-            self._value(v)
-        self._results()
+                for v in boundary:
+                    put(f"U{self.name(v)}[g] = {self.name(v)}")
 
     def _start(self, means: list[Val], gradients: list[Gradient]) -> None:
         for v in means:
             self.loops.put(f"{self.name(v)} = 0.0")
         for g in gradients:
             if g.leaf.op == "affine":
-                self.loops.put(f"{g.array} = np.zeros({self._length(g.leaf.payload)})")
+                self.loops.put(f"{g.array} = np.zeros({self._length(g)})")
 
-    def _length(self, slot: AffineSlot) -> int:
+    def _length(self, g: Gradient) -> int:
         """Numbers that the sum of a gradient needs."""
-        if slot.field is not None and self._sparse(slot):
+        slot: AffineSlot = g.leaf.payload
+        if self._sparse(slot):
+            assert slot.field is not None
             return self.loops.plan.streams.fields[slot.field].width
-        return int(np.diff(slot.pointers).max())
+        return slot.indices.size * (self.block.size if g.grouped and slot.single else 1)
 
     def _sum(self, means: list[Val], gradients: list[Gradient]) -> None:
         for v in means:
-            self.loops.put(f"{self.name(v)} += w*{self.name(v.args[0])}")
+            target = f"U{self.name(v)}[g]" if v.grouped else self.name(v)
+            self.loops.put(f"{target} += w*{self.name(v.args[0])}")
         for g in gradients:
             p = "w" if g.p is None else f"w*{self.name(g.p)}"
             if g.leaf.op == "ell":
                 self._ell_gradient(g, p)
             else:
-                self._affine_sum(g.leaf.payload, p, g.array)
+                self._affine_sum(g, p)
+
+    def _summed(self, g: Gradient, e: str) -> str:
+        """Text of the sum that belongs to entry e."""
+        slot: AffineSlot = g.leaf.payload
+        if self._sparse(slot):
+            return f"{g.array}[{self.loops.index(slot.columns, 'e')}]"
+        if g.grouped and slot.single:
+            return f"{g.array}[g*{slot.indices.size}+e]"
+        return f"{g.array}[{e}]"
 
     # -- values -------------------------------------------------------------------------------------
 
@@ -271,19 +291,24 @@ class BlockLoops:
         with loops.loop(f"for e in range(P{f}[{row}], P{f}[{row}+1]):"):
             loops.put(f"{name} += V{f}[e]*{spread}[C{f}[e]]")
 
-    def _affine_sum(self, slot: AffineSlot, p: str, array: str) -> None:
-        loops, f = self.loops, slot.field
+    def _affine_sum(self, g: Gradient, p: str) -> None:
+        loops = self.loops
+        slot: AffineSlot = g.leaf.payload
+        f = slot.field
         assert f is not None
         loops.put(f"p = {p}")
         if self._sparse(slot):
+            if g.grouped:
+                raise NotCompilable
             row = f"q{loops.plan.streams.fields[f].part}"
             loops.fields[f] = None
             with loops.loop(f"for e in range(P{f}[{row}], P{f}[{row}+1]):"):
-                loops.put(f"{array}[C{f}[e]] += p*V{f}[e]")
+                loops.put(f"{g.array}[C{f}[e]] += p*V{f}[e]")
             return
         head, e = self._entries(slot)
         with loops.loop(head):
-            loops.put(f"{array}[e] += p*{loops.element(f, loops.index(slot.columns, e))}")
+            element = loops.element(f, loops.index(slot.columns, e))
+            loops.put(f"{self._summed(g, e)} += p*{element}")
 
     def _ell(self, number: int, name: str) -> None:
         loops = self.loops
@@ -328,8 +353,8 @@ class BlockLoops:
                 places = pattern.derivatives(*entries(g.root.targets, g.leaf, loops.plan.streams))
                 factor = f"({g.number!r})" + ("" if g.u is None else f"*{self.name(g.u)}")
                 slot = g.leaf.payload
-                at = self.loops.index(slot.columns, "e") if self._sparse(slot) else "e"
-                self._affine_results(slot, places, f"{factor}*{g.array}[{at}]")
+                _, e = self._entries(slot)
+                self._affine_results(slot, places, f"{factor}*{self._summed(g, e)}")
 
     def _place(self, places: Any, grouped: bool) -> str:
         return self.loops.index(places, "g") if grouped else str(int(places[0]))

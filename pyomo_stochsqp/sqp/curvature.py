@@ -22,6 +22,7 @@ A pair whose quotients s'z/s's or z'z/s'z leave [zeta, kappa_H] is not used.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import sqrt
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -33,7 +34,7 @@ ZETA = 1e-12
 KAPPA = 1e8
 DAMPING = 0.2
 #: least ratio of the entries of a Cholesky factor's diagonal
-WORST = 1e-7
+WORST = 1e-6
 #: per pair, log h moves this share of the way to what was seen, cut off at this factor
 MEMORY = 0.25
 LARGEST_CHANGE = 256.0
@@ -142,7 +143,8 @@ class BFGS:
             sz = float(s @ z)
         if not (ZETA * ss <= sz and float(z @ z) <= KAPPA * sz):
             return state
-        H = H - np.outer(Hs, Hs / sHs) + np.outer(z, z / sz)
+        down, up = Hs / sqrt(sHs), z / sqrt(sz)
+        H = H - np.outer(down, down) + np.outer(up, up)
         if not well_conditioned(H):
             # In exact arithmetic H would be positive definite; rounding has taken over: start anew.
             return CurvatureState(np.eye(self._n) * min(max(sz / ss, ZETA), KAPPA), 1)
