@@ -20,6 +20,7 @@ from scipy import stats
 import pyomo_stochsqp  # noqa: F401  (registers the solver)
 
 HERE = Path(__file__).parent
+OUT = HERE / "figures"
 BLUE, RED, GREEN, GREY, DARK = "#1f5fa8", "#b5482a", "#3f7f4f", "#999999", "#333333"
 FIGURES = {}
 
@@ -50,7 +51,7 @@ def figure(width=7.0, height=3.0, panels=1, suffix="png"):
         def make():
             picture, axes = plt.subplots(1, panels, figsize=(width, height), layout="constrained")
             draw(*np.atleast_1d(axes))
-            path = HERE / "figures" / f"{draw.__name__}.{suffix}"
+            path = OUT / f"{draw.__name__}.{suffix}"
             metadata = {"Date": None} if suffix == "svg" else None
             picture.savefig(path, dpi=140, metadata=metadata)
             plt.close(picture)
@@ -209,7 +210,7 @@ def run_log():
     """The picture of results.plot()."""
     m = example("exponential_tilting").build_model()
     results, _, _ = solve(m, batch_size=256, seed=1)
-    results.plot(HERE / "figures" / "run_log.png")
+    results.plot(OUT / "run_log.png")
 
 
 FIGURES["run_log"] = run_log
@@ -472,7 +473,7 @@ def portfolio_data(ax):
 
 
 def main(names):
-    (HERE / "figures").mkdir(exist_ok=True)
+    OUT.mkdir(exist_ok=True)
     for name in names or FIGURES:
         print(name)
         FIGURES[name]()

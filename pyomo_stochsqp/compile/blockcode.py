@@ -32,6 +32,8 @@ class BlockWriter:
         self.body = body
         self._prefix = f"t{number}_"
         self._names: dict[Val, str] = {}
+        #: all values for which statements were written
+        self.computed: set[Val] = set()
         self._fused: set[Val] = set()
         self._affine = AffineCode(inputs, block.stream, body)
 
@@ -46,6 +48,7 @@ class BlockWriter:
             if v not in needed and v not in self._names:
                 needed.add(v)
                 stack.extend(self._operands(v))
+        self.computed |= needed
         self._fuse_divisions(needed, outputs)
         for v in sorted(needed, key=lambda v: v.index):
             if v not in self._fused:

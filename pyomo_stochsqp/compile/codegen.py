@@ -23,9 +23,10 @@ from .access import Inputs
 from .assemble import Results
 from .block import Block
 from .blockcode import BlockWriter
+from .cost import READ, Cost
 from .node import Coef
 from .pattern import Pattern, entries
-from .plan import ColumnAverage, Plan, ProductAverage
+from .plan import ColumnAverage, Plan, ProductAverage, StreamPlan
 from .space import Space
 from .statement import Statements, written
 
@@ -71,13 +72,23 @@ class Variant:
     objective: bool = False
 
 
-def generate(plan: Plan, pattern: Pattern, space: Space, variant: Variant) -> tuple[str, Evaluate]:
-    """(source, function) of a variant."""
-    lines = _Function(plan, pattern, space, variant).lines()
+@dataclass(frozen=True, eq=False)
+class Generated:
+    """A generated function, its source, and the estimated work of each stream."""
+
+    source: str
+    function: Evaluate
+    costs: dict[int, Cost]
+
+
+def generate(plan: Plan, pattern: Pattern, space: Space, variant: Variant) -> Generated:
+    """Writes and compiles the code of a variant."""
+    writer = _Function(plan, pattern, space, variant)
+    lines = writer.lines()
     name = f"evaluate_{len(space.names)}"
     text = f"def {name}(x, batches):\n" + "".join(f"    {line}\n" for line in lines)
     exec(compile(text, f"<stochsqp {name}>", "exec"), space.names)
-    return text, space.names[name]
+    return Generated(text, space.names[name], writer.costs)
 
 
 class _Function:
@@ -87,6 +98,7 @@ class _Function:
         self.variant = variant
         self.inputs = Inputs(plan, space, variant.weighted)
         self.body = Statements("p")
+        self.costs: dict[int, Cost] = {}
         self.results = Results(pattern, self.inputs, -1 in variant.parts)
 
     def lines(self) -> list[str]:
@@ -98,6 +110,7 @@ class _Function:
                 self._average(average)
             for product in part.products:
                 self._product(product, writers[0])
+            self._count(part, writers)
         if -1 in self.variant.parts:
             self._linear()
         opening, closing = self.results.lines(self.body)
@@ -116,6 +129,26 @@ class _Function:
     def _wanted(self, targets: NDArray[Any]) -> bool:
         """Values are written for constraints, and for the objective only when asked."""
         return self.variant.objective or bool((targets > 0).any())
+
+    def _count(self, part: StreamPlan, writers: list[BlockWriter]) -> None:
+        """The estimated work of a part."""
+        cost = self.costs[part.stream] = Cost()
+        for writer in writers:
+            cost.count(writer.computed, writer.block.size)
+            for root in writer.block.roots:
+                affine = [leaf for leaf in root.gradient if leaf.op == "affine"]
+                cost.count(affine, writer.block.size)
+        for product in part.products:
+            cost.statements += 4
+            cost.per_row += 2 * product.indices.size * len(product.factors)
+        for f in self.inputs.data.fields():
+            info = self.plan.streams.fields[f]
+            if info.stream == part.stream:
+                width = info.width
+                if info.sparse:
+                    width = info.matrix.nnz // max(info.matrix.shape[0], 1)
+                cost.statements += 2
+                cost.per_row += READ * width
 
     # -- blocks -----------------------------------------------------------------------------------
 

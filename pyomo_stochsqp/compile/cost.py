@@ -1,23 +1,26 @@
-r"""Estimated work of one evaluation, from the plan alone.
+r"""Estimated work of one evaluation, counted while its code is written.
 
-    seconds = overhead * statements + rate * (fixed + B * per_row)
+    seconds = OVERHEAD * statements + RATE * (fixed + B * per_row)
 
-in units of one elementary array operation; a transcendental function counts as several. The numbers
-are rough (within a factor of two or so): they are for reports, and to decide when compiling pays.
+in units of one elementary operation on one element of an array; a transcendental function counts as
+several. The numbers are rough (within a factor of two or so): they are for reports, and to decide
+when compiling pays.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from .plan import Plan, StreamPlan
+from .graph import Val
 
 #: seconds for one array statement, and for one operation on one element
-OVERHEAD, RATE = 0.6e-6, 1.0e-9
-#: elementary operations in one transcendental function
-TRANSCENDENTAL = 8
+OVERHEAD, RATE = 0.6e-6, 0.5e-9
+#: elementary operations in one transcendental function, and in reading one number of a table
+TRANSCENDENTAL, READ = 10, 2
 
-_CHEAP = frozenset(("x", "k", "d", "num", "lit", "add", "mul", "mix", "raise", "recip", "share"))
+_LEAVES = frozenset(("x", "k", "d", "num", "share", "one"))
+_CHEAP = frozenset(("lit", "add", "mul", "mix", "raise", "recip", "sqrt", "mean"))
 
 
 @dataclass
@@ -31,42 +34,21 @@ class Cost:
     def seconds(self, rows: int) -> float:
         return OVERHEAD * self.statements + RATE * (self.fixed + rows * self.per_row)
 
-
-def stream_cost(plan: Plan, part: StreamPlan) -> Cost:
-    """The work behind one part of the plan."""
-    cost = Cost()
-    fields: dict[int, int] = {}
-
-    def read(field: int | None) -> None:
-        if field is not None:
-            fields[field] = plan.streams.fields[field].width
-
-    for block in part.blocks:
-        size = max(block.size, 1)
-        for v in block.graph.values():
-            cost.statements += 1
-            if v.op == "d":
-                read(v.payload.field)
+    def count(self, values: Iterable[Val], size: int) -> None:
+        """Adds the values of a block of ``size`` instances."""
+        for v in values:
+            if v.op in _LEAVES:
+                continue
             if v.op == "affine":
-                read(v.payload.field)
-                work = 4 * v.payload.indices.size
+                work = 2 * v.payload.indices.size
+            elif v.op == "ell":
+                work = READ
             else:
-                work = (size if v.grouped else 1) * (1 if v.op in _CHEAP else TRANSCENDENTAL)
+                work = max(size, 1) if v.grouped else 1
+                work *= 1 if v.op in _CHEAP else TRANSCENDENTAL
             if v.batched or v.op == "mean":
-                cost.per_row += work
+                self.statements += 1
+                self.per_row += work
             elif v.grouped or v.op == "affine":
-                cost.fixed += work
-    for average in part.averages:
-        read(average.field)
-        cost.statements += 3
-        cost.per_row += average.indices.size
-        cost.fixed += 3 * average.indices.size
-    for product in part.products:
-        read(product.field)
-        cost.statements += 4
-        cost.per_row += 2 * product.indices.size * len(product.factors)
-    for number, width in fields.items():
-        info = plan.streams.fields[number]
-        cost.statements += 1
-        cost.per_row += info.matrix.nnz // max(info.matrix.shape[0], 1) if info.sparse else width
-    return cost
+                self.statements += 1
+                self.fixed += work

@@ -64,12 +64,11 @@ _DOMAIN: dict[str, list[tuple[Callable[..., Array], str]]] = {
 
 def diagnose(
     plan: Plan, x: NDArray[np.float64], batches: Sequence[Any], suspects: Iterable[int]
-) -> EvaluationIssue:
-    """The first trouble among the functions whose results are not finite."""
+) -> EvaluationIssue | None:
+    """The first trouble among the functions whose results are not finite, if it can be found."""
     if not np.isfinite(x).all():
         j = int(np.flatnonzero(~np.isfinite(x))[0])
         return EvaluationIssue(plan.program.variables[j].name, "the variable's value is not finite")
-    suspects = list(suspects)
     with np.errstate(all="ignore"):
         for t in suspects:
             for stream, form in plan.forms[t].items():
@@ -80,7 +79,7 @@ def diagnose(
                 found = run.first_trouble(form.terms, form.terms.values())
                 if found is not None:
                     return EvaluationIssue(plan.names[t], *found)
-    return EvaluationIssue(plan.names[suspects[0]], "the value or a derivative overflows")
+    return None
 
 
 class _Run:

@@ -20,8 +20,7 @@ from ..declare.program import Batch, StochasticProgram
 from ..errors import ModelError
 from ..oracle import Estimate, EvaluationIssue
 from .block import constants
-from .codegen import FUNCTIONS, Evaluate, Variant, generate
-from .cost import stream_cost
+from .codegen import FUNCTIONS, Evaluate, Generated, Variant, generate
 from .diagnose import diagnose
 from .jit import Compiled, NotCompilable, installed
 from .kernels import quiet_caller
@@ -77,7 +76,7 @@ class Evaluator:
         self.jac_indptr, self.jac_indices = self.pattern.indptr, self.pattern.indices
         self._space = Space(FUNCTIONS)
         self._parts = frozenset([-1, *range(len(self.plan.streams.streams))])
-        self._variants: dict[Variant, tuple[str, Evaluate]] = {}
+        self._variants: dict[Variant, Generated] = {}
         self._space.names["zero"] = np.zeros(self.pattern.size)
         self._g = slice(0, self.n)
         self._c = slice(self.n, self.n + self.m)
@@ -88,7 +87,7 @@ class Evaluator:
         self._compiled: Compiled | None = None
         #: estimated seconds of NumPy work after which compiling pays
         self._until_jit = inf
-        self._costs = [(p.stream, stream_cost(self.plan, p)) for p in self.plan.parts]
+        self.costs = self._variants[Variant(self._parts)].costs
         if jit is True:
             self._compile()
         elif jit == "auto" and installed():
@@ -107,12 +106,13 @@ class Evaluator:
             if weighted:
                 batches = [_with_weights(b) for b in batches]
             function = self._function(Variant(self._parts, weighted, objective))
+        error = None
         try:
             out, check = self._quietly(function, x, batches)
-        except _DOMAIN_ERRORS:
-            out, check = self._undefined(), nan
+        except _DOMAIN_ERRORS as e:
+            out, check, error = self._undefined(), nan, e
         if objective or check != 0.0:
-            return self._estimate(out, x, batches, objective)
+            return self._estimate(out, x, batches, objective, error)
         return Estimate(out[self._g], out[self._c], out[self._J])
 
     def evaluate_full(
@@ -146,12 +146,18 @@ class Evaluator:
 
     def source_code(self) -> str:
         """The generated code of an iteration."""
-        return self._variants[Variant(self._parts)][0]
+        return self._variants[Variant(self._parts)].source
+
+    def describe(self, source: bool = False) -> str:
+        """What was recognised in the model; with ``source`` also the generated code."""
+        from .inspect import describe
+
+        return describe(self, source)
 
     def work(self, sizes: Sequence[int]) -> float:
         """Estimated seconds of one evaluation with the given batch sizes."""
         total = 0.0
-        for stream, cost in self._costs:
+        for stream, cost in self.costs.items():
             rows = 0 if stream < 0 else sizes[self.plan.streams.streams[stream].source]
             total += cost.seconds(rows)
         return total
@@ -180,7 +186,7 @@ class Evaluator:
             known = self._variants[variant] = generate(
                 self.plan, self.pattern, self._space, variant
             )
-        return known[1]
+        return known.function
 
     def _base(self) -> None:
         """Constants of ``out``: values of constant parts, derivatives of linear rows."""
@@ -206,12 +212,25 @@ class Evaluator:
         return np.full(self.pattern.size, nan)
 
     def _estimate(
-        self, out: Floats, x: Floats, batches: Sequence[Any], objective: bool
+        self,
+        out: Floats,
+        x: Floats,
+        batches: Sequence[Any],
+        objective: bool,
+        error: Exception | None = None,
     ) -> Estimate:
+        """The estimate behind ``out``, with an issue if it is not finite."""
         issue: EvaluationIssue | None = None
         bad = ~np.isfinite(out)
         if bad.any():
-            issue = diagnose(self.plan, x, batches, self.pattern.functions_at(bad))
+            suspects = self.pattern.functions_at(bad)
+            issue = diagnose(self.plan, x, batches, suspects)
+            if issue is None and isinstance(error, ValueError):
+                # Not a matter of numbers: wrong shapes or types were passed in.
+                raise error
+            if issue is None:
+                name = self.plan.names[suspects[0]]
+                issue = EvaluationIssue(name, "the value or a derivative overflows")
         f = float(out[self.pattern.f]) if objective else None
         return Estimate(out[self._g], out[self._c], out[self._J], f, issue)
 

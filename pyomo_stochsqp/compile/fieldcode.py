@@ -36,6 +36,7 @@ class FieldCode:
         self._statements = statements
         self._use_stream = use_stream
         self._tables: dict[int, None] = {}
+        self._flat: dict[int, None] = {}
         self._sparse: dict[int, None] = {}
         self._means: dict[int, Statement] = {}
         self._known: dict[Any, str] = {}
@@ -87,6 +88,7 @@ class FieldCode:
         info = self._plan.streams.fields[f]
         if info.width == 1 and not info.sparse and info.matrix is not None:
             # A field of one column is taken from a flat view.
+            self._flat[f] = None
             self._use_stream(info.stream)
             flat = self._space.shared(("flat", f), info.matrix.reshape(-1))
             return self._once(("column", f, c), self._fetch(f, flat, ""))
@@ -98,6 +100,10 @@ class FieldCode:
         rows = f"r{info.stream}_{info.part}"
         text = f"{matrix}.take({rows}{axis}) if {rows}.__class__ is ndarray else {matrix}[{rows}]"
         return text if info.matrix.dtype == np.float64 else f"({text}).astype(float)"
+
+    def fields(self) -> list[int]:
+        """The fields that are read."""
+        return list(dict.fromkeys([*self._sparse, *self._tables, *self._means, *self._flat]))
 
     # -- means ------------------------------------------------------------------------------------
 

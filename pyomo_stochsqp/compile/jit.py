@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
+import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -216,6 +217,8 @@ def _load(source: str) -> Any:
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    # numba stores the module's name with the compiled code and imports it by that name.
+    sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
 

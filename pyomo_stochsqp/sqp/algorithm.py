@@ -42,6 +42,8 @@ from .subproblem import Direction, Subproblem
 MAX_HALVINGS = 40
 #: |d|_H below this, relative to |x|, counts as d = 0: rounding would decide tau
 TINY_STEP = 1e-15
+#: shares of their terms below which sums are rounding
+ROUNDING = 1e-12
 
 
 class StochasticSQP:
@@ -114,7 +116,7 @@ class StochasticSQP:
         if look.halves is not None:
             batch, noise = self._noise_of(look, direction, H, state)
 
-        if N > TINY_STEP**2 * (1.0 + float(x @ x)):
+        if self._moves(direction, x, state.tau):
             tau_trial = self._trial(direction)
             tau = merit.updated_merit_parameter(state.tau, tau_trial, p.eps_tau)
             reduction = merit.model_reduction(tau, direction.slope, direction.feasibility_reduction)
@@ -129,6 +131,7 @@ class StochasticSQP:
         else:
             tau, xi, tau_trial = state.tau, state.xi, inf
             alpha = stepsize.smallest_step(beta, xi, tau, self._D(tau, beta, constants), p.eta)
+            d = np.zeros_like(d)
 
         x_next = x + alpha * d
         return State(
@@ -151,6 +154,19 @@ class StochasticSQP:
             rows=look.rows,
         )
 
+    def _moves(self, direction: Direction, x: Vector, tau: float) -> bool:
+        """d != 0, and worth a step.
+
+        Theory promises Delta l > 0 after the merit parameter's update. Two things can break that
+        promise numerically, and both would send tau to zero: a d that is rounding, and a direction
+        that neither reduces the objective's model nor, beyond rounding, the violation.
+        """
+        if not direction.curvature > TINY_STEP**2 * (1.0 + float(x @ x)):
+            return False
+        reduction, slope = direction.feasibility_reduction, direction.slope
+        rounding = ROUNDING * (1.0 + direction.violation)
+        return reduction > rounding or (slope < 0.0 and reduction >= 0.5 * tau * slope)
+
     def _D(self, tau: float, beta: float, constants: Constants) -> float:
         """tau L + Gamma, raised where eq. beta_requirement asks for it."""
         L, Gamma, _ = constants
@@ -159,9 +175,13 @@ class StochasticSQP:
         return max(tau * L + Gamma, floor)
 
     def _trial(self, direction: Direction) -> float:
-        """tau_trial; +inf where the quadratic is positive by rounding only, or tau was kept."""
+        """tau_trial; +inf where its fraction is rounding over rounding, or tau was kept."""
         quadratic = direction.slope + 0.5 * direction.curvature
-        if direction.keeps_tau or quadratic <= 1e-12 * (abs(direction.slope) + direction.curvature):
+        if direction.keeps_tau or quadratic <= ROUNDING * (
+            abs(direction.slope) + direction.curvature
+        ):
+            return inf
+        if direction.feasibility_reduction <= ROUNDING * (1.0 + direction.violation):
             return inf
         return merit.trial_merit_parameter(
             direction.feasibility_reduction, quadratic, self._p.sigma

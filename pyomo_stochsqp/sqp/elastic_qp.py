@@ -29,7 +29,8 @@ from .qp_interior import InteriorPoint
 from .qp_model import QP, QPSolution, Status, WarmStart, norm
 from .qp_newton import DualNewton, DualPoint
 
-METHODS = ("equality", "newton", "active_set", "interior")
+#: what may be tried before the interior point
+SHORTCUTS = ("equality", "newton", "active_set")
 
 #: steps from a warm or cold start; beyond them the interior point is the better bet
 NEWTON_STEPS = 12
@@ -55,8 +56,8 @@ ACCEPTABLE = 1e-8
 class ElasticQP:
     """A solver for the subproblems of one problem.
 
-    ``methods`` restricts what may be tried, for tests and benchmarks. ``pattern`` is needed only if
-    H comes as values on a sparse pattern.
+    ``pattern`` is needed only if H comes as values on a sparse pattern; ``shortcuts`` is for tests
+    and benchmarks.
     """
 
     def __init__(
@@ -65,16 +66,16 @@ class ElasticQP:
         backend: KKTBackend,
         jacobian: Jacobian,
         pattern: KKTPattern | None = None,
-        methods: Sequence[str] = METHODS,
+        shortcuts: Sequence[str] = SHORTCUTS,
     ):
         self._n, self._m = problem.n, problem.m
         self._row_lower, self._row_upper = problem.row_lower, problem.row_upper
         self._backend = backend
         self._jacobian = jacobian
         self._pattern = pattern
-        self._methods = frozenset(methods)
+        self._shortcuts = frozenset(shortcuts)
         self._equality = problem.row_lower == problem.row_upper
-        self._try_equality = "equality" in methods and bool(self._equality.all())
+        self._try_equality = "equality" in shortcuts and bool(self._equality.all())
         self._unbounded = bool(
             np.isneginf(problem.x_lower).all() and np.isposinf(problem.x_upper).all()
         )
@@ -131,7 +132,7 @@ class ElasticQP:
     def _corrected(self, qp: QP, warm: WarmStart | None) -> QPSolution | None:
         """From the last solution's multipliers or active set."""
         if isinstance(qp.hessian, Diagonal):
-            if "newton" not in self._methods:
+            if "newton" not in self._shortcuts:
                 return None
             if warm is not None:
                 y = warm.y if warm.rho <= qp.rho else warm.y.clip(-qp.rho, qp.rho)
@@ -139,7 +140,7 @@ class ElasticQP:
             if self._n > COLD_NEWTON:
                 return None
             return self._from_newton(qp, self._newton.solve_cold(qp, NEWTON_STEPS), 0)
-        if "active_set" not in self._methods:
+        if "active_set" not in self._shortcuts:
             return None
         if warm is None or warm.bounds is None or warm.rows is None:
             bounds, rows = self._active_set.first_guess(self._n)

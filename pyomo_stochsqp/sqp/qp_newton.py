@@ -30,7 +30,7 @@ from .qp_model import QP, REMOVED, norm
 
 #: |r| relative to the rows' values that counts as zero, and relative to what rounding makes of them
 SOLVED = 1e-11
-ROUNDING = 1e-14
+ROUNDING = 1e-15
 #: where no step makes progress any more, an error larger by this factor is put down to rounding
 TOLERATED = 100.0
 EPSILON = float(np.finfo(float).eps)
@@ -93,9 +93,9 @@ class DualNewton:
         here = DualPoint(qp, minus_inverse, y)
         if here.error == 0.0:
             return here, 0
-        tolerance = SOLVED * (norm(here.w) + norm(here.v))
-        tolerance += ROUNDING * norm(qp.J) * norm(qp.g * minus_inverse)
+        blur = ROUNDING * norm(qp.J) * norm(qp.g * minus_inverse)
         for step in range(max_steps + 1):
+            tolerance = blur + SOLVED * (norm(here.w) + norm(here.v))
             if here.error <= tolerance:
                 return here, step
             there = None if step == max_steps else self._step(qp, minus_inverse, here)

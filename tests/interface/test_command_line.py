@@ -132,3 +132,11 @@ def test_unknown_commands_and_arguments(capsys):
         with pytest.raises(SystemExit) as stop:
             main(arguments)
         assert stop.value.code == 2
+
+
+def test_inspect(file, capsys):
+    assert main(["inspect", file("regression")]) == 0
+    short = capsys.readouterr().out
+    assert "total" in short or "regression" in short
+    assert main(["inspect", file("regression"), "--source"]) == 0
+    assert "def " in capsys.readouterr().out

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from ...compile import inspect_program
 from ...declare import read_model
 from ..model_file import load_model
 
@@ -17,8 +18,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compile and print."""
-    from ...compile import inspect_program
-
     program = read_model(load_model(args.file, args.model))
     print(inspect_program(program, source=args.source))
     return 0
