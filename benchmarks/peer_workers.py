@@ -131,10 +131,13 @@ def main(method: str, N: int, tolerance: float) -> dict[str, Any]:
 
 
 def _usage() -> tuple[float, float]:
-    """(CPU seconds, peak megabytes) of this process and the solvers it started."""
+    """(CPU seconds, peak megabytes) of this process and the solvers it started.
+
+    Memory is that of the larger process: a child's count begins with its parent's pages.
+    """
     both = [resource.getrusage(w) for w in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     seconds = sum(u.ru_utime + u.ru_stime for u in both)
-    return seconds, sum(u.ru_maxrss for u in both) / 1024
+    return seconds, max(u.ru_maxrss for u in both) / 1024
 
 
 if __name__ == "__main__":

@@ -76,7 +76,9 @@ def _run(results: ResultFile, given: argparse.Namespace) -> None:
 def measure(method: str, N: int, tolerance: float, peer_bin: Path, limit: float) -> Record:
     """One measurement; a run that is killed or does not end in time has seconds = None."""
     python = peer_bin / "python" if method == "casadi" else Path(sys.executable)
-    environment = dict(os.environ, PATH=f"{peer_bin}{os.pathsep}{os.environ['PATH']}")
+    # POUNCE's program itself, without the Python launcher of its wheel, which takes a second
+    programs = [*peer_bin.parent.glob("lib/python*/site-packages/pounce/bin"), peer_bin]
+    environment = dict(os.environ, PATH=os.pathsep.join([*map(str, programs), os.environ["PATH"]]))
     environment |= dict.fromkeys(THREADS, "1")
     command = [str(python), "-m", "benchmarks.peer_workers", method, str(N), str(tolerance)]
     record: Record = {"method": method, "N": N, "tolerance": tolerance}

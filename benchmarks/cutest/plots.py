@@ -41,8 +41,8 @@ SHOWN = (
 KINDS = ("infeasibility error", "stationarity error")
 NOISES = ((LARGE_NOISE, "tab:red"), (SMALL_NOISE, "tab:cyan"))
 SUFFIXES = (".png", ".svg")
-#: two-sided 95 % of a normal mean, and the floor that keeps a band on a log scale
-BAND, FLOOR = 1.96, 1e-8
+#: two-sided 95 % of a normal mean; a band that reaches zero is cut at this share of the mean
+BAND, FLOOR = 1.96, 0.05
 
 
 def write(results: ResultFile, out: Path) -> list[Path]:
@@ -162,4 +162,6 @@ def _band(lines: list[Any], colour: str, ax: Any) -> None:
         spread = BAND * curves.std(axis=0, ddof=1) / np.sqrt(len(curves))
     k = lines[0]["k"][:length]
     ax.plot(k, mean, color=colour, linewidth=1.0)
-    ax.fill_between(k, np.maximum(mean - spread, FLOOR), mean + spread, color=colour, alpha=0.25)
+    ax.fill_between(
+        k, np.maximum(mean - spread, FLOOR * mean), mean + spread, color=colour, alpha=0.25
+    )

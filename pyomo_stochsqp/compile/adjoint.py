@@ -5,12 +5,14 @@ r"""Reverse sweep: all first derivatives of one value, as new values of the same
 visited in the reverse order of evaluation. Because the derivatives are values of the graph, they
 share everything with the function and with each other, and can be differentiated again.
 
-Under a mean the sweep is run on one row and averaged: with v = mean(p),
+The adjoint of a value that differs from row to row stands under a mean: with v = mean(p) and p a
+function of x,
 
-    dv/dx = mean(dp/dx) .
+    adjoint(p) = adjoint(v) in every row,     adjoint(x) = mean(adjoint(p) * dp/dx),
 
-For a leaf that itself differs from row to row (an affine form z = sum_j w_j x_j with random w) the
-average is not taken here: code for  mean(dp/dz * w)  is written as one matrix product instead.
+so a mean is formed where the sweep passes from a batched value to one that is not. For a leaf that
+itself differs from row to row (an affine form z = sum_j w_j x_j with random w) it is not formed
+here: code for  mean(adjoint(z) * w)  is written as one matrix product instead.
 """
 
 from __future__ import annotations
@@ -35,6 +37,8 @@ def gradient(graph: Graph, root: Val) -> dict[Val, Val]:
             leaves[v] = seed
             continue
         for a, contribution in _contributions(graph, v, seed):
+            if v.batched and not a.batched:
+                contribution = graph.mean(contribution)
             if a in adjoint:
                 adjoint[a].append(contribution)
             else:
@@ -44,14 +48,10 @@ def gradient(graph: Graph, root: Val) -> dict[Val, Val]:
 
 
 def _contributions(graph: Graph, v: Val, seed: Val) -> list[tuple[Val, Val]]:
+    if v.op == "mean":
+        return [(v.args[0], seed)]
     if v.op == "lit":
         return [(v.args[0], graph.scale(v.payload, seed))]
     if v.op == "add":
         return [(a, seed) for a in v.args if a.x]
-    if v.op == "mean":
-        inner = gradient(graph, v.args[0])
-        return [
-            (leaf, graph.mul(seed, d if leaf.batched else graph.mean(d)))
-            for leaf, d in inner.items()
-        ]
     return [(a, graph.mul(seed, d)) for a, d in graph.partials(v)]

@@ -205,7 +205,7 @@ class _Builder:
             return self._filed[inner[0]]
         args = [self._build(s) for s in inner]
         if op == "named":
-            return args[0]
+            return algebra.kept(args[0])
         if op == "*":
             return algebra.multiply(*args)
         if op == "/":

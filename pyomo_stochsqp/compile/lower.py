@@ -121,7 +121,7 @@ class Lowering:
         if handler is not None:
             return handler(self, e)
         if e.is_named_expression_type():
-            return self._get(e.args[0])
+            return self._algebra.kept(self._get(e.args[0]))
         for cls, handler in _HANDLERS.items():
             if isinstance(e, cls):
                 return handler(self, e)

@@ -5,7 +5,8 @@ written that follows exactly that tree, checks the class of every node on the wa
 
     numbers, supports      as :class:`.scenario.ScenarioReader` would, or None if the shape differs.
 
-Affine sums may have any length. A scenario whose shape differs is read in the general way.
+Sums may have any number of affine summands. A scenario whose shape differs is read in the general
+way.
 """
 
 from __future__ import annotations
@@ -18,7 +19,39 @@ from pyomo.core.expr.numvalue import native_numeric_types
 
 Match = Callable[[Any], tuple[list[float], list[dict[int, float]]] | None]
 
+
+def _affine(
+    e: Any, scale: float, linear: dict[int, float], others: list[Any] | None, index: dict[int, int]
+) -> float:
+    """Adds scale * the affine summands of a sum to ``linear``; returns their constant.
+
+    Anything else goes to ``others``, or raises KeyError without it.
+    """
+    const = 0.0
+    for a in e.args:
+        cls = a.__class__
+        if cls is ne.MonomialTermExpression:
+            c, a = a._args_
+            if c.__class__ not in native_numeric_types:
+                raise KeyError
+            j = index[id(a)]
+            linear[j] = linear.get(j, 0.0) + scale * c
+        elif cls in native_numeric_types:
+            const += scale * a
+        elif id(a) in index:
+            j = index[id(a)]
+            linear[j] = linear.get(j, 0.0) + scale
+        elif cls is ne.LinearExpression:
+            const += _affine(a, scale, linear, None, index)
+        elif others is not None:
+            others.append(a)
+        else:
+            raise KeyError
+    return const
+
+
 _SPACE: dict[str, Any] = {
+    "affine": _affine,
     "numeric": frozenset(native_numeric_types),
     "Linear": ne.LinearExpression,
     "Sum": ne.SumExpression,
@@ -106,12 +139,15 @@ class _Writer:
             total.const.append(_times(scale, name))
         elif cls is ne.LinearExpression:
             self._check(f"{name}.__class__ is not Linear")
-            self._linear(name, scale, total)
+            self._affine(name, scale, total, "None")
         elif cls is ne.SumExpression:
-            self._check(f"{name}.__class__ is not Sum or {name}._nargs != {e.nargs()}")
-            args = self._new(f"{name}._args_")
-            for i, arg in enumerate(e.args):
-                self._collect(self._new(f"{args}[{i}]"), arg, scale, total)
+            self._check(f"{name}.__class__ is not Sum")
+            others = self._new("[]")
+            self._affine(name, scale, total, others)
+            nonlinear = [a for a in e.args if not self._is_affine(a)]
+            self._check(f"len({others}) != {len(nonlinear)}")
+            for i, arg in enumerate(nonlinear):
+                self._collect(self._new(f"{others}[{i}]"), arg, scale, total)
         elif cls is ne.MonomialTermExpression:
             self._check(f"{name}.__class__ is not Monomial")
             a, b = self._pair(name)
@@ -136,26 +172,20 @@ class _Writer:
         else:
             raise _CannotMatch
 
-    def _linear(self, name: str, scale: str, total: _Sum) -> None:
-        """An affine sum of any length."""
+    def _is_affine(self, e: Any) -> bool:
+        """Whether the helper ``affine`` takes up a summand."""
+        return (
+            e.__class__ in (ne.MonomialTermExpression, ne.LinearExpression)
+            or e.__class__ in native_numeric_types
+            or id(e) in self._variables
+        )
+
+    def _affine(self, name: str, scale: str, total: _Sum, others: str) -> None:
+        """The affine summands of a sum of any length; the others go to a list."""
         if total.loop is None:
             total.loop = self._new("{}")
-        const = self._new("0.0")
-        total.const.append(const)
-        target = total.loop
-        self.lines += [
-            f"for a in {name}.args:",
-            "    if a.__class__ is Monomial:",
-            "        c, a = a._args_",
-            "        if c.__class__ not in numeric: return None",
-            "        j = index[id(a)]",
-            f"        {target}[j] = {target}.get(j, 0.0) + {_times(scale, 'c')}",
-            "    elif a.__class__ in numeric:",
-            f"        {const} += {_times(scale, 'a')}",
-            "    else:",
-            "        j = index[id(a)]",
-            f"        {target}[j] = {target}.get(j, 0.0) + {scale or '1.0'}",
-        ]
+        call = f"affine({name}, {scale or '1.0'}, {total.loop}, {others}, index)"
+        total.const.append(self._new(call))
 
     def _pair(self, name: str) -> tuple[str, str]:
         self._count += 2

@@ -36,7 +36,7 @@ class Node:
     to row (a mean is drawn, but has one value for the whole batch).
     """
 
-    __slots__ = ("args", "batch", "drawn", "op", "payload", "value", "x")
+    __slots__ = ("args", "batch", "drawn", "index", "op", "payload", "value", "x")
 
     def __init__(self, op: str, args: tuple[Any, ...], payload: Any, x: bool, drawn: bool):
         self.op = op
@@ -45,6 +45,8 @@ class Node:
         self.x = x
         self.drawn = drawn
         self.batch = drawn
+        #: nodes are numbered after their arguments
+        self.index = 0
         #: the number behind a constant node, set when it is made and by :meth:`Nodes.refresh`
         self.value = math.nan
 
@@ -129,6 +131,7 @@ class Nodes:
                     batch = batch or a.batch
             node = Node(op, args, payload, x, drawn)
             node.batch = batch and op != "mean"
+            node.index = len(self._table)
             self._table[key] = node
             if not (x or drawn):
                 self._constants.append(node)

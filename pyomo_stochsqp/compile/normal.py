@@ -15,9 +15,11 @@ never overflow where the function itself does not.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from heapq import heappop, heappush
 from typing import Any
 
-from .node import SMOOTH, Coef, Node, Nodes, constant_value
+from .node import Coef, Node, Nodes, constant_value
 
 
 class Form:
@@ -104,6 +106,52 @@ class Algebra:
             args.append(node)
         return 1.0, self.make("sum", tuple(args))
 
+    def kept(self, form: Form) -> Form:
+        """A form that will be used again (a named Expression), as one term if it is long: copying
+        its terms into every user would make chains of named Expressions grow quadratically."""
+        nonlinear = any(t.x and t.op != "var" for t in form.terms)
+        if len(form.terms) < 2 or not nonlinear:
+            return form
+        return Form(0.0, {self.node(form): 1.0})
+
+    def looked_into(self, form: Form) -> Form:
+        """The terms behind :meth:`kept`."""
+        if len(form.terms) == 1 and _is_zero(form.const):
+            ((node, coef),) = form.terms.items()
+            if node.op == "sum" and _is_one(coef):
+                return self.form(node)
+        return form
+
+    def opened(self, form: Form, may_open: Callable[[Node, Coef], bool]) -> Form:
+        """A form with sums among its terms replaced by their terms, again and again."""
+        result = Form(form.const)
+        waiting: dict[Node, Coef] = {}
+        heap: list[tuple[int, Node]] = []
+
+        def file(terms: dict[Node, Coef], factor: Coef) -> None:
+            for node, k in terms.items():
+                coef = self.coef_mul(factor, k)
+                if node.op != "sum":
+                    self.accumulate(result, Form(0.0, {node: coef}))
+                elif node in waiting:
+                    waiting[node] = self.coef_add(waiting[node], coef)
+                else:
+                    waiting[node] = coef
+                    heappush(heap, (-node.index, node))
+
+        file(form.terms, 1.0)
+        while heap:
+            # A sum is opened after all sums that hold it, so that it is opened once.
+            node = heappop(heap)[1]
+            coef = waiting.pop(node)
+            if may_open(node, coef):
+                inner = self.form(node)
+                self.accumulate(result, self.form(self.coef_mul(coef, inner.const)))
+                file(inner.terms, coef)
+            else:
+                self.accumulate(result, Form(0.0, {node: coef}))
+        return result
+
     # -- arithmetic -----------------------------------------------------------------------------
 
     def accumulate(self, total: Form, form: Form, scale: Coef = 1.0) -> None:
@@ -170,7 +218,7 @@ class Algebra:
             if not base.terms:
                 return Form(self._on_constants("pow", base.const, p))
             if p.__class__ is float:
-                return self._literal_power(base, p)  # type: ignore[arg-type]
+                return self._literal_power(self.looked_into(base), p)  # type: ignore[arg-type]
             return Form(0.0, {self.make("pow", (self.node(base), p)): 1.0})
         left = self.node(base) if base.terms else base.const
         return Form(0.0, {self.make("pow", (left, self.node(exponent))): 1.0})
@@ -195,7 +243,7 @@ class Algebra:
         if not any(a.terms for a in args):
             return Form(self._on_constants(name, *(a.const for a in args)))
         if name == "log":
-            safe = self._log_of_exponentials(args[0])
+            safe = self._log_of_exponentials(self.looked_into(args[0]))
             if safe is not None:
                 return safe
         inner = tuple(self.node(a) if a.terms else a.const for a in args)
@@ -238,8 +286,9 @@ def _constant(c: Coef) -> bool:
     return c.__class__ is float or c.constant  # type: ignore[union-attr]
 
 
+def _is_zero(c: Coef) -> bool:
+    return c.__class__ is float and c == 0.0
+
+
 def _is_one(c: Coef) -> bool:
     return c.__class__ is float and c == 1.0
-
-
-__all__ = ["SMOOTH", "Algebra", "Form"]

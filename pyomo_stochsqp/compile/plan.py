@@ -80,7 +80,9 @@ class Plan:
         variables = {id(v): j for j, v in enumerate(program.variables)}
         self._lower = Lowering(self.algebra, variables, self.streams.places)
         self._collapse = Collapse(self.algebra, self.streams, program.sources, variables)
-        self.names = [program.objective_component.name, *(r.name for r in program.rows)]
+        objective = program.objective_component
+        first = "objective" if objective is None else objective.name
+        self.names = [first, *(r.name for r in program.rows)]
         #: constant part of every function
         self.constants: list[Coef] = []
         #: A as (targets, indices, coefficients)
@@ -123,7 +125,8 @@ class Plan:
     def _function(self, name: str, function: Function) -> dict[int, Form]:
         forms = {-1: Form()}
         accumulate = self.algebra.accumulate
-        accumulate(forms[-1], self._lower(function.exact, name))
+        exact = self._lower(function.exact, name)
+        accumulate(forms[-1], self.algebra.opened(exact, lambda node, coef: True))
         for term in function.terms:
             multiplier = self._lower(term.multiplier, name)
             if term.scenarios is None:
@@ -144,31 +147,19 @@ class Plan:
         share: Coef = 1.0
         if self.streams.streams[stream].share:
             share = make("mean", (make("one", payload=stream),))
-        result = Form()
-        algebra.accumulate(result, algebra.form(algebra.coef_mul(share, form.const)))
+        form = algebra.opened(form, _has_means_of_its_own)
+        result = algebra.form(algebra.coef_mul(share, form.const))
         for node, coef in form.terms.items():
-            self._add_averaged(result, node, coef, share)
+            if not node.batch:
+                mean = self._mean_of(coef, share)
+                algebra.accumulate(result, algebra.multiply(mean, algebra.form(node)))
+                continue
+            scale, inner = coef, node
+            if isinstance(coef, Node) and coef.batch:
+                scale, data = algebra.split(algebra.form(coef))
+                inner = make("prod", (data, node))
+            algebra.accumulate(result, Form(0.0, {make("mean", (inner,)): scale}))
         return result
-
-    def _add_averaged(self, result: Form, node: Node, coef: Coef, share: Coef) -> None:
-        algebra = self.algebra
-        varies = isinstance(coef, Node) and coef.batch
-        if node.op == "sum" and (varies or not node.batch) and _linear_or_plain(node):
-            # coef * (c + sum k t): every summand has a mean of its own.
-            opened = algebra.form(node)
-            algebra.accumulate(result, self._mean_of(algebra.coef_mul(coef, opened.const), share))
-            for t, k in opened.terms.items():
-                self._add_averaged(result, t, algebra.coef_mul(coef, k), share)
-        elif not node.batch:
-            mean = self._mean_of(coef, share)
-            algebra.accumulate(result, algebra.multiply(mean, algebra.form(node)))
-        elif varies:
-            scale, data = algebra.split(algebra.form(coef))
-            inner = algebra.make("prod", (data, node))
-            algebra.accumulate(result, Form(0.0, {algebra.make("mean", (inner,)): scale}))
-        else:
-            mean_node = algebra.make("mean", (node,))
-            algebra.accumulate(result, Form(0.0, {mean_node: coef}))
 
     def _mean_of(self, coef: Coef, share: Coef) -> Form:
         """The mean of a coefficient, as a form of means of single nodes."""
@@ -302,9 +293,11 @@ class Plan:
             )
 
 
-def _linear_or_plain(node: Node) -> bool:
-    """A sum that may be opened under a mean: linear in variables, or free of data itself."""
-    return not node.batch or all(t.op == "var" for t in node.args[2::2])
+def _has_means_of_its_own(node: Node, coef: Coef) -> bool:
+    """Whether coef * (c + sum k t) is better averaged summand by summand."""
+    if not (isinstance(coef, Node) and coef.batch) or not node.batch:
+        return True
+    return all(t.op == "var" for t in node.args[2::2])
 
 
 def _column_average(number: int, entries: list[tuple[int, int, int, Coef]]) -> ColumnAverage:

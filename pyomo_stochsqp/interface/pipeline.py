@@ -1,6 +1,6 @@
 r"""From a model and options to a finished run, one line per layer:
 
-    declare -> compile -> sample -> estimate -> kkt -> sqp -> report
+declare -> compile -> sample -> estimate -> kkt -> sqp -> report
 """
 
 from __future__ import annotations
@@ -28,6 +28,11 @@ from .solution import starting_duals
 #: defaults of tol_feas and tol_opt, which are relative (see report/certificate.py)
 SAMPLED_TOLERANCE = 1e-3
 EXACT_TOLERANCE = 1e-6
+#: rows up to which a full pass costs no more than the rest of an iteration: used whole at once
+SMALL_TABLE = 4096
+#: rows up to which the derived sample budget has room for this many full passes
+MEDIUM_TABLE = 100_000
+PASSES = 300
 
 Compiler = Callable[[StochasticProgram, Any], Evaluator]
 
@@ -105,6 +110,8 @@ def prepare(
     if start is not None and start.size == oracle.problem.n:
         oracle.problem = replace(oracle.problem, x0=start)
     sizes = batch_sizes(options["batch_size"], oracle.sources)
+    if options["batch_growth"] == "adaptive" and _grows(options):
+        sizes = _whole_small_tables(sizes, oracle.sources)
     assembly = assemble(oracle, _choices(options, sizes, program, oracle))
     certifier = Certifier(oracle, assembly.subproblem.multipliers, assembly.scaling.units())
     if options["algorithm"] != "stochsqp":
@@ -115,7 +122,7 @@ def prepare(
         oracle,
         assembly,
         certifier,
-        _budget(options, sizes, time_limit),
+        _budget(options, sizes, oracle.sources, time_limit),
         _tolerances(options, oracle),
         seed,
         options["return_iterate"],
@@ -170,14 +177,25 @@ def _baseline(options: Mapping[str, Any], sizes: tuple[int, ...], oracle: Oracle
     )
 
 
+def _grows(options: Mapping[str, Any]) -> bool:
+    return options["batch_growth"] != "constant" and options["algorithm"] == "stochsqp"
+
+
 def _budget(
-    options: Mapping[str, Any], sizes: tuple[int, ...], time_limit: float | None
+    options: Mapping[str, Any],
+    sizes: tuple[int, ...],
+    sources: Sequence[SourceInfo],
+    time_limit: float | None,
 ) -> Budget:
+    """The limits; growing batches get a sample budget, with room for the exact phase."""
     max_samples = options["max_samples"]
     if max_samples is None:
-        constant = options["batch_growth"] == "constant" or options["algorithm"] != "stochsqp"
-        grows = sizes and not constant
-        max_samples = options["max_iter"] * sum(sizes) if grows else np.inf
+        max_samples = np.inf
+        if sizes and _grows(options):
+            rows = [s.size for s in sources]
+            passes = sum(r for r in rows if r is not None) if None not in rows else 0
+            passes = PASSES * passes if passes <= MEDIUM_TABLE else 0
+            max_samples = max(options["max_iter"] * sum(sizes), passes)
     return Budget(options["max_iter"], max_samples, np.inf if time_limit is None else time_limit)
 
 
@@ -185,6 +203,13 @@ def _tolerances(options: Mapping[str, Any], oracle: Oracle) -> Tolerances:
     sampled = any(s.size is None for s in oracle.sources)
     default = SAMPLED_TOLERANCE if sampled else EXACT_TOLERANCE
     return Tolerances(options["tol_feas"] or default, options["tol_opt"] or default)
+
+
+def _whole_small_tables(sizes: tuple[int, ...], sources: Sequence[SourceInfo]) -> tuple[int, ...]:
+    """Sampling pays only where a full pass costs more than the work around it."""
+    rows = [s.size for s in sources]
+    known = [r for r in rows if r is not None]
+    return tuple(known) if len(known) == len(rows) and sum(known) <= SMALL_TABLE else sizes
 
 
 def batch_sizes(batch_size: Any, sources: Sequence[SourceInfo]) -> tuple[int, ...]:

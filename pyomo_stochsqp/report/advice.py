@@ -40,9 +40,13 @@ def advice(stop: Stop, best: Certificate, tolerances: Tolerances, worst_row: str
             tolerances.optimality,
         ),
     )
+    error = max(
+        (1.0 - feasibility) * best.relative_infeasibility / tolerances.feasibility,
+        (1.0 - optimality) * best.relative_stationarity / tolerances.optimality,
+    )
     if factor > HOPELESS:
         return "the point is far from a solution: check the starting point and the scaling"
-    if factor <= 1.0:
+    if factor <= max(1.0, error):
         return "the error exceeds the noise: raise max_iter or max_samples"
     return (
         f"the certificate's noise alone is {factor:.2g} times {name}; allow about "

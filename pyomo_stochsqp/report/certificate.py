@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from ..oracle import VALIDATION_STREAM, Estimate, Jacobian, Oracle, Vector
+from ..oracle import VALIDATION_STREAM, Estimate, EvaluationIssue, Jacobian, Oracle, Vector
 
 REPLICATES = 16
 LEVEL = 0.95
@@ -64,6 +64,17 @@ class Certificate:
     worst_row: int
     rows: int
     exact: bool
+
+    #: how far the violation is from being stationary itself, relative to the rows' gradients
+    infeasible_slope: float
+
+    @property
+    def lower_infeasibility(self) -> float:
+        """The lower confidence bound of the relative infeasibility."""
+        if not self.infeasibility_bound > 0.0:
+            return 0.0
+        share = 2.0 * self.infeasibility / self.infeasibility_bound - 1.0
+        return share * self.relative_infeasibility
 
     @property
     def error(self) -> float:
@@ -155,7 +166,28 @@ class Certifier:
             worst_row=worst,
             rows=rows,
             exact=len(estimates) == 1,
+            infeasible_slope=self._infeasible_slope(x, mean),
         )
+
+    def _infeasible_slope(self, x: Vector, mean: Estimate) -> float:
+        """|P(x - J'r) - x|_inf over sum_i |grad c_i| |r_i|, r the signed violation of the rows.
+
+        It vanishes at stationary points of the violation: where r is not zero there, the rows
+        cannot be satisfied nearby.
+        """
+        problem = self._oracle.problem
+        r = mean.c - np.minimum(np.maximum(mean.c, problem.row_lower), problem.row_upper)
+        size = float(np.abs(r) @ self._units.rows)
+        if not size > 0.0:
+            return np.inf
+        slope = problem.project(x - self._jacobian.transposed(mean.J, r)) - x
+        return float(np.abs(slope).max(initial=0.0)) / size
+
+    def issue_at(self, x: Vector, number: int = 0) -> EvaluationIssue | None:
+        """What keeps the objective or a row from being evaluated at x, if anything does."""
+        batch = [REPLICATES] * len(self._oracle.sources)
+        sample = self._oracle.draw(VALIDATION_STREAM, number, batch)
+        return self._oracle.estimate(x, sample, objective=True).issue
 
 
 def _standard_error(values: list[Vector]) -> Vector:

@@ -35,6 +35,8 @@ CERTIFICATE_SHARE = 0.1
 FIRST_CERTIFICATE = 50  # iterations
 LEAST_FINAL_ROWS = 64
 DIVERGED = 1e12
+#: slope of the violation, relative to the rows' gradients, that counts as stationary
+HOPELESS_SLOPE = 1e-4
 #: bounds of two sampled certificates that differ by less than this factor are taken for equal
 BENEFIT_OF_DOUBT = 1.5
 
@@ -70,6 +72,13 @@ class Tolerances:
         return max(
             certificate.relative_infeasibility / self.feasibility,
             certificate.relative_stationarity / self.optimality,
+        )
+
+    def hopeless(self, certificate: Certificate) -> bool:
+        """Surely infeasible, and where the violation cannot be reduced."""
+        return (
+            certificate.infeasible_slope <= HOPELESS_SLOPE
+            and certificate.lower_infeasibility > 10.0 * self.feasibility
         )
 
     def met(self, certificate: Certificate) -> bool:
@@ -133,6 +142,12 @@ def run(
         for c in made:
             certificates.append(certificate_row(state, c))
         best = _best([best, *made], tolerances)
+    if best is None and stop is not Stop.EVALUATION_ERROR and np.isfinite(state.x).all():
+        issue = certifier.issue_at(state.x, state.k)
+        if issue is not None:
+            stop, message = Stop.EVALUATION_ERROR, str(issue)
+    if best is not None and stop is not Stop.CONVERGED and tolerances.hopeless(best):
+        stop = Stop.LOCALLY_INFEASIBLE
     if stop is Stop.STALLED and best is not None and tolerances.met(best):
         stop = Stop.CONVERGED
     elif stop is Stop.CONVERGED and (best is None or not tolerances.met(best)):
@@ -160,6 +175,10 @@ def _iterate(
     deadline = time.perf_counter() + budget.time_limit
     if state.ended is not None:
         return state.ended, ""
+    if state.k == 0:
+        issue = certifier.issue_at(state.x)
+        if issue is not None:
+            return Stop.EVALUATION_ERROR, f"at the starting point, {issue}"
     if progress.best is not None and tolerances.met(progress.best):
         return Stop.CONVERGED, ""
     while True:
@@ -189,6 +208,8 @@ def _iterate(
             progress.best = _best([progress.best, *made], tolerances)
             if progress.best is not None and tolerances.met(progress.best):
                 return Stop.CONVERGED, ""
+            if progress.best is not None and tolerances.hopeless(progress.best):
+                return Stop.LOCALLY_INFEASIBLE, ""
 
         verdicts = [observer(progress) for observer in observers]
         if any(verdicts):

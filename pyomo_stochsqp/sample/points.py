@@ -6,6 +6,9 @@ Each method turns a generator into (iterations, batch, dimension) numbers u, eve
     antithetic   u and 1 - u in pairs
     stratified   one point in each of the batch's equal cells, in every coordinate (Latin hypercube)
     qmc          a Sobol' set, shifted by a fresh uniform vector modulo 1 in every iteration
+
+``first`` is the number of coordinates that other parts of the same source use: parts that meet in
+one integrand must not share coordinates of a Sobol' set, or their points would lie on a diagonal.
 """
 
 from __future__ import annotations
@@ -20,19 +23,26 @@ from scipy.stats import qmc
 Points = NDArray[np.float64]
 
 
-def antithetic(rng: np.random.Generator, iterations: int, batch: int, dimension: int) -> Points:
+def antithetic(
+    rng: np.random.Generator, iterations: int, batch: int, dimension: int, first: int
+) -> Points:
     half = rng.random((iterations, (batch + 1) // 2, dimension))
     return np.concatenate([half, 1.0 - half], axis=1)[:, :batch]
 
 
-def stratified(rng: np.random.Generator, iterations: int, batch: int, dimension: int) -> Points:
+def stratified(
+    rng: np.random.Generator, iterations: int, batch: int, dimension: int, first: int
+) -> Points:
     shape = (iterations, batch, dimension)
     cells = rng.permuted(np.broadcast_to(np.arange(batch)[None, :, None], shape), axis=1)
     return (cells + rng.random(shape)) / batch
 
 
-def shifted_sobol(rng: np.random.Generator, iterations: int, batch: int, dimension: int) -> Points:
-    return (_sobol(batch, dimension) + rng.random((iterations, 1, dimension))) % 1.0
+def shifted_sobol(
+    rng: np.random.Generator, iterations: int, batch: int, dimension: int, first: int
+) -> Points:
+    points = _sobol(batch, first + dimension)[:, first:]
+    return (points + rng.random((iterations, 1, dimension))) % 1.0
 
 
 @lru_cache(maxsize=8)

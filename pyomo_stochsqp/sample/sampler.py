@@ -39,7 +39,10 @@ class Sampler:
         self.sources = tuple(sources)
         self.seed = seed
         self._streams = [
-            [_PartStream(seed, s, p, part, method, replacement) for p, part in enumerate(src.parts)]
+            [
+                _PartStream(seed, s, p, part, method, replacement, first)
+                for p, (part, first) in enumerate(zip(src.parts, _first(src), strict=True))
+            ]
             for s, src in enumerate(self.sources)
         ]
         self._whole = [_whole_batch(src) for src in self.sources]
@@ -65,7 +68,17 @@ class Sampler:
 class _PartStream:
     """Draws of one part, kept one block at a time."""
 
-    def __init__(self, seed: int, source: int, part: int, record: Part, method: str, replace: bool):
+    def __init__(
+        self,
+        seed: int,
+        source: int,
+        part: int,
+        record: Part,
+        method: str,
+        replace: bool,
+        first: int,
+    ):
+        self._first = first
         self._seed = seed
         self._source = source
         self._part = part
@@ -100,14 +113,14 @@ class _PartStream:
         points = POINT_SETS.get(self._method)
         if part.size is not None:
             if points is not None:
-                u = points(rng, length, batch, 1)[..., 0]
+                u = points(rng, length, batch, 1, self._first)[..., 0]
                 return rows_at(u, self._cumulative, part.size)
             if self._cumulative is not None:
                 return rows_at(rng.random((length, batch)), self._cumulative, part.size)
             return uniform_rows(rng, length, batch, part.size, self._replace)
         if points is not None:
             assert part.from_uniform is not None
-            u = points(rng, length, batch, part.dimension)
+            u = points(rng, length, batch, part.dimension, self._first)
             # The ends of the unit interval have infinite quantiles for many distributions.
             u = np.clip(u, 2.0**-53, 1.0 - 2.0**-53)
             fields = part.from_uniform(u.reshape(length * batch, part.dimension))
@@ -115,6 +128,12 @@ class _PartStream:
             assert part.draw is not None
             fields = part.draw(rng, length * batch)
         return tuple(f.reshape(length, batch, f.shape[-1]) for f in fields)
+
+
+def _first(source: Source) -> list[int]:
+    """The first coordinate of every part in the unit cube that the source is drawn from."""
+    widths = [1 if p.size is not None else p.dimension for p in source.parts]
+    return [sum(widths[:i]) for i in range(len(widths))]
 
 
 def whole_size(source: Source) -> int | None:

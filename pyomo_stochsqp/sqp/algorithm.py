@@ -257,6 +257,8 @@ class StochasticSQP:
                 alpha *= 0.5
                 continue
             length = alpha * alpha * direction.curvature
+            if not length > 0.0:
+                break
             found = lipschitz.secants(look.here, there, s, length, self._jacobian)
             constants = lipschitz.updated(constants, k, *found)
             shorter = step_size(constants)

@@ -75,7 +75,7 @@ def assemble(oracle: Oracle, choices: Choices) -> Assembly:
     schedule = make_schedule(beta)
     batches = Batches(oracle.sources, choices.batch, choices.growth, choices.growth_rate, schedule)
 
-    curvature, dense = curvature_for(choices.hessian, problem.n, exact=False)
+    curvature, dense = curvature_for(choices.hessian, problem.n, factors.objective, exact=False)
     first, backend = subproblem_for(problem, choices, dense)
     sampled = StochasticSQP(
         scaled,
@@ -90,7 +90,7 @@ def assemble(oracle: Oracle, choices: Choices) -> Assembly:
     user, _ = subproblem_for(oracle.problem, choices, False)
     if choices.literal:
         return Assembly(sampled, user, factors, backend, (first, user))
-    curvature, dense = curvature_for(choices.hessian, problem.n, exact=True)
+    curvature, dense = curvature_for(choices.hessian, problem.n, factors.objective, exact=True)
     second, _ = subproblem_for(problem, choices, dense)
     whole = scaled.draw(ITERATION_STREAM, 0, [s.size or 1 for s in oracle.sources])
     exact = ExactSQP(scaled, whole, second, curvature, choices.parameters, factors.units())
@@ -111,10 +111,13 @@ def subproblem_for(problem: Problem, choices: Choices, dense: bool) -> tuple[Sub
     return elastic, backend.describe()
 
 
-def curvature_for(hessian: Any, n: int, exact: bool) -> tuple[Curvature, bool]:
-    """The rule for H that a name or a matrix asks for, and whether its H is a full matrix."""
+def curvature_for(hessian: Any, n: int, objective: float, exact: bool) -> tuple[Curvature, bool]:
+    """The rule for H that a name or a matrix asks for, and whether its H is a full matrix.
+
+    A user's matrix is in the units of the user's objective, which ``objective`` scales.
+    """
     if not isinstance(hessian, str):
-        return Fixed(hessian), isinstance(hessian, np.ndarray) and hessian.ndim == 2
+        return Fixed(objective * hessian), hessian.ndim == 2
     if hessian == "auto":
         hessian = "bfgs" if exact and n <= LARGEST_DENSE else "diagonal"
     if hessian == "bfgs":

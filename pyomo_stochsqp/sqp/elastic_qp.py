@@ -50,7 +50,7 @@ RELAPSE = 1e3
 #: gap beyond which nothing but rounding is left
 EXHAUSTED = 1e-25
 #: relative residual up to which an unfinished interior iterate still counts as a solution
-ACCEPTABLE = 1e-8
+ACCEPTABLE = 1e-9
 
 
 class ElasticQP:

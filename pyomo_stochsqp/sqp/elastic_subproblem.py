@@ -52,8 +52,9 @@ ROUNDING = 1e-12
 class ElasticSubproblem:
     """Directions and multipliers for rows with one, two or equal bounds, and variables in a box.
 
-    ``noise`` is se above. Every call starts from the solution of
-    the one before, which changes how it is found and not what it is.
+    ``noise`` is se above. Every call starts from the solution of the one before, which changes how
+    it is found and not what it is. ``status`` says how the last direction came out: a failed one
+    is d = 0.
     """
 
     def __init__(
@@ -76,7 +77,6 @@ class ElasticSubproblem:
         self._plain = equalities and not (
             np.isfinite(problem.x_lower).any() or np.isfinite(problem.x_upper).any()
         )
-        #: how the last direction came out
         self.status: Status = "solved"
         #: what the next programs start from: QP(rho_hi), QP((1 - sigma) / tau), multipliers
         self.high: WarmStart | None = None
@@ -92,6 +92,8 @@ class ElasticSubproblem:
         solution = self._qp.solve(g, H, c, J, lower, upper, self._rho_high, self.high)
         self.high = solution.warm_start()
         self.status = solution.status
+        if solution.status == "failed":
+            return Direction(solution.d, solution.y, 0.0, 0.0, violation, 0.0)
         direction = self._measured(solution, violation)
         if self._plain and solution.method == "equality":
             return direction

@@ -32,7 +32,7 @@ from .qp_model import QP, REMOVED, norm
 SOLVED = 1e-11
 ROUNDING = 1e-15
 #: where no step makes progress any more, an error larger by this factor is put down to rounding
-TOLERATED = 100.0
+TOLERATED = 10.0
 EPSILON = float(np.finfo(float).eps)
 ARMIJO = 1e-4
 #: a step that cuts |r| by ten is a good one, even if rounding hides the rise of theta
