@@ -20,6 +20,7 @@ from __future__ import annotations
 from heapq import heappop, heappush
 
 from .graph import Graph, Val
+from .partials import partials
 
 
 def gradient(graph: Graph, root: Val) -> dict[Val, Val]:
@@ -54,4 +55,4 @@ def _contributions(graph: Graph, v: Val, seed: Val) -> list[tuple[Val, Val]]:
         return [(v.args[0], graph.scale(v.payload, seed))]
     if v.op == "add":
         return [(a, seed) for a in v.args if a.x]
-    return [(a, graph.mul(seed, d)) for a, d in graph.partials(v)]
+    return [(a, graph.mul(seed, d)) for a, d in partials(graph, v)]

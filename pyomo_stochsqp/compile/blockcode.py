@@ -22,6 +22,9 @@ from .statement import UFUNCS, Statements
 
 _PRODUCTS = ("mul", "mix", "raise")
 
+#: Operands of one written-out sum.
+LONGEST_SUM = 50
+
 
 class BlockWriter:
     """Writes the statements of one block."""
@@ -158,9 +161,15 @@ class BlockWriter:
         terms.insert(0, terms.pop(first))
         operands.insert(0, operands.pop(first))
         if scalar or terms[0][0] == "-":
-            lead = "-" if terms[0][0] == "-" else ""
-            form = lead + "{0}" + "".join(f"{s}{{{i + 1}}}" for i, (s, _) in enumerate(terms[1:]))
-            self.body.set(form, *operands, shape=(v.batched, v.grouped), name=name)
+            form = "-{0}" if terms[0][0] == "-" else "{0}"
+            # Not all in one statement: Python's parser nests with the number of operands.
+            for start in range(0, len(terms), LONGEST_SUM):
+                part = operands[start : start + LONGEST_SUM]
+                signs = [sign for sign, _ in terms[start : start + LONGEST_SUM]]
+                if start:
+                    part, signs, form = [name, *part], ["+", *signs], "{0}"
+                form += "".join(f"{s}{{{i}}}" for i, s in enumerate(signs) if i)
+                self.body.set(form, *part, shape=(v.batched, v.grouped), name=name)
             return
         total, batched, grouped = operands[0], terms[0][1].batched, terms[0][1].grouped
         for i, (sign, a) in enumerate(terms[1:], start=1):

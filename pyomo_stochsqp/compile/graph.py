@@ -13,7 +13,6 @@ Values are numbered in the order they are made, which is an order of evaluation.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -198,102 +197,6 @@ class Graph:
 
     def _share_of_rows(self) -> Val:
         return self.leaf("share", None, False, False, False)
-
-    # -- local derivatives ------------------------------------------------------------------------
-
-    def partials(self, v: Val) -> list[tuple[Val, Val]]:
-        """(argument, derivative of v with respect to it) for the arguments that hold variables."""
-        op, args = v.op, v.args
-        if op in ("mul", "mix"):
-            a, b = args
-            if a is b:
-                return [(a, self.scale(2.0, a))]
-            return [(s, t) for s, t in ((a, b), (b, a)) if s.x]
-        if op == "raise":
-            return [(args[1], self.scale(v.payload, args[0]))]
-        if op == "pow":
-            return self._pow_partials(v, *args)
-        if op == "lse":
-            return [(a, self.function("exp", self.sub(a, v))) for a in args if a.x]
-        return [(args[0], getattr(self, "_d_" + op)(v, args[0]))]
-
-    def _pow_partials(self, v: Val, a: Val, b: Val) -> list[tuple[Val, Val]]:
-        result = []
-        if a.x and b.op == "num":
-            result.append((a, self.mul(b, self.mul(v, self.reciprocal(a)))))
-        elif a.x:
-            less = self.pow(a, self.add(b, self.number(-1.0)))
-            result.append((a, self.mul(b, less)))
-        if b.x:
-            log = self.number(math.log(a.payload)) if a.op == "num" and a.payload > 0 else None
-            result.append((b, self.mul(v, log or self.function("log", a))))
-        return result
-
-    def _one_plus(self, a: Val) -> Val:
-        return self.add(self.number(1.0), a)
-
-    def _one_minus(self, a: Val) -> Val:
-        return self.sub(self.number(1.0), a)
-
-    def _d_recip(self, v: Val, a: Val) -> Val:
-        return self.scale(-1.0, self.mul(v, v))
-
-    def _d_exp(self, v: Val, a: Val) -> Val:
-        return v
-
-    def _d_log(self, v: Val, a: Val) -> Val:
-        return self.reciprocal(a)
-
-    def _d_log10(self, v: Val, a: Val) -> Val:
-        return self.scale(1.0 / math.log(10.0), self.reciprocal(a))
-
-    def _d_sqrt(self, v: Val, a: Val) -> Val:
-        return self.scale(0.5, self.reciprocal(v))
-
-    def _d_sin(self, v: Val, a: Val) -> Val:
-        return self.function("cos", a)
-
-    def _d_cos(self, v: Val, a: Val) -> Val:
-        return self.scale(-1.0, self.function("sin", a))
-
-    def _d_tan(self, v: Val, a: Val) -> Val:
-        return self._one_plus(self.mul(v, v))
-
-    def _d_asin(self, v: Val, a: Val) -> Val:
-        # (1-a)(1+a) keeps the digits that 1-a*a loses near |a| = 1.
-        product = self.mul(self._one_minus(a), self._one_plus(a))
-        return self.reciprocal(self.function("sqrt", product))
-
-    def _d_acos(self, v: Val, a: Val) -> Val:
-        return self.scale(-1.0, self._d_asin(v, a))
-
-    def _d_atan(self, v: Val, a: Val) -> Val:
-        return self.reciprocal(self._one_plus(self.mul(a, a)))
-
-    def _d_sinh(self, v: Val, a: Val) -> Val:
-        return self.function("cosh", a)
-
-    def _d_cosh(self, v: Val, a: Val) -> Val:
-        return self.function("sinh", a)
-
-    def _d_tanh(self, v: Val, a: Val) -> Val:
-        return self.mul(self._one_minus(v), self._one_plus(v))
-
-    def _d_asinh(self, v: Val, a: Val) -> Val:
-        return self.reciprocal(self.function("sqrt", self._one_plus(self.mul(a, a))))
-
-    def _d_acosh(self, v: Val, a: Val) -> Val:
-        product = self.mul(self.add(a, self.number(-1.0)), self._one_plus(a))
-        return self.reciprocal(self.function("sqrt", product))
-
-    def _d_atanh(self, v: Val, a: Val) -> Val:
-        return self.reciprocal(self.mul(self._one_minus(a), self._one_plus(a)))
-
-    def _d_softplus(self, v: Val, a: Val) -> Val:
-        return self.function("expit", a)
-
-    def _d_expit(self, v: Val, a: Val) -> Val:
-        return self.mul(v, self._one_minus(v))
 
 
 def _sides(a: Val) -> tuple[Val | None, Val | None]:

@@ -233,7 +233,8 @@ class Algebra:
             if node.op == "exp" and _is_one(coef):
                 return Form(0.0, {self.make("expit", (self._negated(node.args[0]),)): 1.0})
         scale, node = self.split(base)
-        if not _is_one(scale) and p == int(p):
+        # Not for high powers, whose factors may overflow where their product does not.
+        if not _is_one(scale) and p == int(p) and abs(p) <= 4.0:
             outside = self.coefficient(self.power(self.form(scale), Form(p)))
             return Form(0.0, {self.make("pow", (node, p)): outside})
         return Form(0.0, {self.make("pow", (self.node(base), p)): 1.0})

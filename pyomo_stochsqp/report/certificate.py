@@ -66,7 +66,7 @@ class Certificate:
     exact: bool
 
     #: how far the violation is from being stationary itself, relative to the rows' gradients
-    infeasible_slope: float
+    infeasible_slope: float = np.inf
 
     @property
     def lower_infeasibility(self) -> float:

@@ -136,9 +136,9 @@ def run(
     best, certificates = progress.best, progress.certificates
     state = progress.state
     if best is None or not tolerances.met(best):
-        rows = max(int(CERTIFICATE_SHARE * state.samples), LEAST_FINAL_ROWS)
         certificates = certificates.copy()
-        made = _certify(certifier, (state.x, progress.average.mean), rows, state.k)
+        points = (state.x,) if state.exact else (state.x, progress.average.mean)
+        made = _certify(certifier, points, _final_rows(certifier, state), state.k)
         for c in made:
             certificates.append(certificate_row(state, c))
         best = _best([best, *made], tolerances)
@@ -154,7 +154,7 @@ def run(
         stop = Stop.STALLED
     if answer != "best":
         chosen = {"last": state.x, "average": progress.average.mean, "random": progress.drawn}
-        rows = max(int(CERTIFICATE_SHARE * state.samples), LEAST_FINAL_ROWS)
+        rows = _final_rows(certifier, state)
         best = next(iter(_certify(certifier, (chosen[answer],), rows, state.k)), None)
     if not message and best is not None:
         message = advice(stop, best, tolerances, certifier.row_name(best.worst_row))
@@ -214,6 +214,13 @@ def _iterate(
         verdicts = [observer(progress) for observer in observers]
         if any(verdicts):
             return Stop.INTERRUPTED, next((v for v in verdicts if isinstance(v, str)), "")
+
+
+def _final_rows(certifier: Certifier, state: Any) -> int:
+    """Scenarios for the last certificate: all of them where the method used all of them."""
+    if state.exact and certifier.full_pass is not None:
+        return certifier.full_pass
+    return max(int(CERTIFICATE_SHARE * state.samples), LEAST_FINAL_ROWS)
 
 
 def _best(points: Sequence[Certificate | None], tolerances: Tolerances) -> Certificate | None:

@@ -32,7 +32,7 @@ CASES: list[tuple[Callable[[Any, Any], Any], float, str, int | None]] = [
     (lambda x, w: (x - w) ** 0.3, 3.0, "fractional power of a negative number", 7),
     (lambda x, w: pyo.asin(x * w), 0.3, "asin outside", 7),
     (lambda x, w: pyo.acosh(x * w), 0.3, "acosh of a number not above 1", 1),
-    (lambda x, w: (x * w) ** 300, 100.0, "overflow", 1),
+    (lambda x, w: (x + w) ** 300, 100.0, "overflow", 1),
 ]
 
 

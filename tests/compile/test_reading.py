@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 from pyomo_stochsqp import E, RandomParam
 from pyomo_stochsqp.compile import compile_program, inspect_program
 from pyomo_stochsqp.declare import read_model
-from pyomo_stochsqp.declare.program import Batch
+from pyomo_stochsqp.declare.program import Batch, Function
 from pyomo_stochsqp.errors import ModelError
 from tests.compile import models
 from tests.compile.reference import assert_matches, reference
@@ -30,29 +31,41 @@ from tests.compile.test_models import draw, point
     ],
 )
 def test_kinks_are_refused(f: Callable[[Any], Any], name: str) -> None:
+    with pytest.raises(ModelError, match=f"'con'.*{name}.*epigraph"):
+        compile_program(_with_row(f))
+
+
+def _with_row(f: Callable[[Any], Any]) -> Any:
+    """A record with a row that reading the model would refuse already."""
     m = pyo.ConcreteModel()
     m.x = pyo.Var(initialize=1.0)
     m.obj = pyo.Objective(expr=m.x**2)
-    m.con = pyo.Constraint(expr=f(m.x) <= 1)
-    with pytest.raises(ModelError, match=f"'con'.*{name}.*epigraph"):
-        compile_program(read_model(m))
+    m.con = pyo.Constraint(expr=m.x**3 <= 1)
+    program = read_model(m)
+    (row,) = program.rows
+    return replace(program, rows=[replace(row, body=Function(f(m.x)))])
 
 
 def test_kinks_in_scenarios_are_refused() -> None:
     m = pyo.ConcreteModel()
     m.x = pyo.Var(initialize=1.0)
-    m.obj = pyo.Objective(expr=E([abs(m.x - s) for s in range(3)]))
-    with pytest.raises(ModelError, match=r"'obj'.*abs"):
-        compile_program(read_model(m))
+    m.obj = pyo.Objective(expr=E([(m.x - s) ** 2 for s in range(3)]))
+    program = read_model(m)
+    (term,) = program.objective.terms
+    for bad in (lambda z: abs(z), lambda z: pyo.Expr_if(z > 0, z, 2 * z)):
+        term = replace(term, scenarios=[bad(m.x - s) for s in range(3)])
+        with pytest.raises(ModelError, match="'obj'.*epigraph"):
+            compile_program(replace(program, objective=Function(0.0, (term,))))
 
 
 def test_external_functions_are_refused() -> None:
-    m = pyo.ConcreteModel()
-    m.x = pyo.Var(initialize=1.0)
-    m.f = pyo.ExternalFunction(lambda x: x)
-    m.obj = pyo.Objective(expr=m.f(m.x))
-    with pytest.raises(ModelError, match=r"'obj'.*external function"):
-        compile_program(read_model(m))
+    def f(x: Any) -> Any:
+        m = x.model()
+        m.f = pyo.ExternalFunction(lambda x: x)
+        return m.f(x)
+
+    with pytest.raises(ModelError, match=r"'con'.*external function"):
+        compile_program(_with_row(f))
 
 
 def test_kinks_of_data_are_fine() -> None:
