@@ -9,11 +9,6 @@ Both are run in turn, many times; the ratio is that of the medians of short bloc
 from __future__ import annotations
 
 import argparse
-import os
-
-for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_name, "1")
-
 import time
 from collections.abc import Callable
 from typing import Any
@@ -51,7 +46,7 @@ def problem(name: str, build: Callable[[], Any], expert: Any, sizes: list[int], 
     program = read_model(model)
     read = time.process_time() - start
     start = time.process_time()
-    evaluator = compile_program(program, jit=True if args.jit else False)
+    evaluator = compile_program(program, jit=bool(args.jit))
     setup = time.process_time() - start
     hand = expert(data)
     rng = np.random.default_rng(0)

@@ -1,7 +1,7 @@
 """The same problems by hand: what a NumPy expert would write for one batch.
 
-Each class is called with (x, rows) and returns (g, c, J) as the evaluator does, J in the order of the
-compressed rows. Objective values are not computed, as in the algorithm's loop.
+Each class is called with (x, rows) and returns (g, c, J) as the evaluator does, J in the order of
+the compressed rows. Objective values are not computed, as in the algorithm's loop.
 """
 
 from __future__ import annotations

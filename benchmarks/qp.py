@@ -4,8 +4,8 @@ r"""Time of an elastic QP step as a ratio to the equality-constrained KKT solve 
     python -m benchmarks.qp --quick      n <= 100
 
 A run of a sampled method is imitated: min 1/2 x'Qx + q'x, Q diagonal, with bounds on half of the
-variables, a third of the rows equalities, the others one- or two-sided inequalities; every iteration
-sees g, c and J with noise and moves 0.3 of its direction. Columns:
+variables, a third of the rows equalities, the others one- or two-sided inequalities; iterations see
+g, c and J with noise and move 0.3 of their direction. Columns:
 
     KKT, us    factorise + solve of the KKT system with all rows as equalities and no bounds
     equality   a problem of equalities without bounds, where the KKT step is the solution
@@ -102,7 +102,8 @@ def programs(s: Setting, noise: float, count: int) -> tuple[list[tuple[Any, ...]
     """(arguments of ElasticQP.solve with their warm starts, steps taken) along a run."""
     rng = np.random.default_rng(0)
     problem, J = s.problem, s.J
-    x, warm = problem.x0, None
+    x = problem.x0
+    warm: WarmStart | None = None
     arguments, steps = [], []
     for _ in range(count):
         g = s.Q * x + s.q + noise * rng.standard_normal(problem.n)
@@ -113,7 +114,7 @@ def programs(s: Setting, noise: float, count: int) -> tuple[list[tuple[Any, ...]
         solution = s.engine.solve(*program, warm)
         assert solution.status == "solved"
         steps.append(solution.iterations)
-        warm: WarmStart | None = solution.warm_start()
+        warm = solution.warm_start()
         x = np.clip(x + 0.3 * solution.d, problem.x_lower, problem.x_upper)
     return arguments, steps
 
@@ -170,7 +171,7 @@ def table(shapes: list[str]) -> None:
         mean = [float(np.mean(taken[count // 3 :])) for taken in (steps, calm_steps)]
         print(f"{shape:>12} {1e6 * seconds:9.0f}", *cells, f"{mean[0]:6.1f} {mean[1]:4.1f}",
               flush=True)  # fmt: skip
-        if n <= 100 and warm > WARM_WITHIN or n == 2000 and late > LATE_WITHIN:
+        if (n <= 100 and warm > WARM_WITHIN) or (n == 2000 and late > LATE_WITHIN):
             missed.append(shape)
     verdict = f"missed at {', '.join(missed)}" if missed else "kept"
     print(f"warm within {WARM_WITHIN:g} up to n = 100, late within {LATE_WITHIN:g} at n = 2000: "

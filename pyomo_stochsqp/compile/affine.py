@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from .node import Coef, Node
 
@@ -27,9 +27,9 @@ class AffinePart:
     factor: Node | None
     #: field number; None for constant coefficients
     field: int | None
-    indices: list[int] = field(default_factory=list)
-    columns: list[int] = field(default_factory=list)
-    scales: list[Coef] = field(default_factory=list)
+    indices: list[int]
+    columns: list[int]
+    scales: list[Coef]
 
 
 def split_terms(
@@ -53,7 +53,7 @@ def split_terms(
             continue
         scale, factor, number, column = place
         key = (factor, number)
-        part = parts.setdefault(key, AffinePart(factor, number))
+        part = parts.setdefault(key, AffinePart(factor, number, [], [], []))
         part.indices.append(var.payload)
         part.columns.append(column)
         part.scales.append(scale)

@@ -3,8 +3,8 @@ r"""NumPy expressions for affine forms and for derivatives through them.
     forward    z_i = sum_e K_e W_{c(e)} x_{j(e)}       over the entries e of instance i
     backward   D_e = K_e u_i mean(p_i W_{c(e)})        the derivative with respect to x_{j(e)}
 
-W are columns of the drawn rows (absent for constant coefficients); the adjoint of z_i was split into
-a factor u that is the same for all rows and a factor p that is not. With W (B x k):
+W are columns of the drawn rows (absent for constant coefficients); the adjoint of z_i was split
+into a factor u that is the same for all rows and a factor p that is not. With W (B x k):
 
     one support                     z = W x             D = p W / B
     G supports, the same columns    Z = W X             D = P' W / B      (G x k)
@@ -157,7 +157,7 @@ class AffineCode:
         return name, table
 
     def _weighted(self, e: Adjoint) -> str:
-        """p times the weights of the rows (vector times vector: cheaper than vector times float)."""
+        """p times the weights of the rows (cheaper than times a float, and right for any weights)."""
         assert e.p is not None
         weights = self._in.weights(self._stream)
         if e.p_grouped:

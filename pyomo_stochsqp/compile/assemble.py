@@ -110,8 +110,8 @@ class Results:
             if stop - first > positions.size:
                 return f"out[{self._inputs.array(positions)}] = {values}"
             # They fill a stretch of out in another order: gathering is faster than scattering.
-            order = self._inputs.array(np.argsort(positions))
-            return f"{values}.take({order}, None, out[{first}:{stop}], 'clip')"
+            gather = self._inputs.array(np.argsort(positions))
+            return f"{values}.take({gather}, None, out[{first}:{stop}], 'clip')"
         order = np.argsort(positions, kind="stable").astype(np.int32)
         pointers = np.searchsorted(positions[order], np.arange(self._pattern.size + 1))
         array = self._inputs.array

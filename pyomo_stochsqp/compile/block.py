@@ -50,7 +50,7 @@ class DataSlot:
 
 @dataclass(eq=False)
 class AffineSlot:
-    """z_i = sum over entries e of instance i of scales[e] * (columns[e] of the field) * x[index[e]].
+    """z_i = sum over entries e of instance i of scales[e] * (column columns[e]) * x[indices[e]].
 
     Entries of instance i are pointers[i]..pointers[i+1]. ``field`` None: constant coefficients.
     """
@@ -131,7 +131,7 @@ class Block:
         first = values[0]
         uniform = all(v is first or (v.__class__ is float and v == first) for v in values)
         if uniform and first.__class__ is float:
-            return self.graph.number(first)  # type: ignore[arg-type]
+            return self.graph.number(first)
         key = ("k", first) if uniform else ("k", *values)
         slot = values[:1] if uniform else values
         return self._leaf(
@@ -167,7 +167,7 @@ class Block:
         )
         random, grouped = first.field is not None, len(parts) > 1
         leaf = self._leaf(key, lambda: self.graph.leaf("affine", slot, random, grouped, True))
-        return self.graph.scale(factor, leaf)  # type: ignore[arg-type]
+        return self.graph.scale(factor, leaf)
 
     def _leaf(self, key: Any, make: Any) -> Val:
         val = self._slots.get(key)

@@ -164,12 +164,12 @@ class BlockWriter:
             form = "-{0}" if terms[0][0] == "-" else "{0}"
             # Not all in one statement: Python's parser nests with the number of operands.
             for start in range(0, len(terms), LONGEST_SUM):
-                part = operands[start : start + LONGEST_SUM]
+                some = operands[start : start + LONGEST_SUM]
                 signs = [sign for sign, _ in terms[start : start + LONGEST_SUM]]
                 if start:
-                    part, signs, form = [name, *part], ["+", *signs], "{0}"
+                    some, signs, form = [name, *some], ["+", *signs], "{0}"
                 form += "".join(f"{s}{{{i}}}" for i, s in enumerate(signs) if i)
-                self.body.set(form, *part, shape=(v.batched, v.grouped), name=name)
+                self.body.set(form, *some, shape=(v.batched, v.grouped), name=name)
             return
         total, batched, grouped = operands[0], terms[0][1].batched, terms[0][1].grouped
         for i, (sign, a) in enumerate(terms[1:], start=1):

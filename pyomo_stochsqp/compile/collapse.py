@@ -126,9 +126,8 @@ class Collapse:
                     ell = self._streams.ells[number]
                     for r, reading in enumerate(readings):
                         support = reading.supports[position]
-                        ell.coefs[r] = [
-                            c and support[int(j)] for j, c in zip(ell.indices[r], ell.used[r])
-                        ]
+                        used = ell.used[r]
+                        ell.coefs[r, used] = [support[j] for j in ell.indices[r, used].tolist()]
         self.finish()
 
     def _partition(self, source: int, groups: list[list[int]], size: int) -> list[int]:

@@ -33,6 +33,9 @@ Floats = NDArray[np.float64]
 #: Estimated seconds of work after which jit='auto' compiles (which itself takes seconds).
 JIT_AFTER = 5.0
 
+#: Longest generated source that jit='auto' compiles: numba's time grows faster than the source.
+JIT_SOURCE = 40_000
+
 #: Raised by scalar arithmetic where array arithmetic gives NaN or infinity.
 _DOMAIN_ERRORS = (ValueError, OverflowError, ZeroDivisionError)
 
@@ -90,7 +93,7 @@ class Evaluator:
         self.costs = self._variants[Variant(self._parts)].costs
         if jit is True:
             self._compile()
-        elif jit == "auto" and installed():
+        elif jit == "auto" and installed() and len(self.source_code()) < JIT_SOURCE:
             self._until_jit = JIT_AFTER
 
     def evaluate(self, x: Floats, batches: Sequence[Batch], objective: bool = False) -> Estimate:
@@ -199,7 +202,8 @@ class Evaluator:
             np.array(rows, dtype=np.intp), np.array(columns, dtype=np.intp)
         )
         np.add.at(base, places, constants(coefs))
-        present = {p for p, k in zip(values.tolist(), self.plan.constants) if k != 0.0}
+        constant = zip(values.tolist(), self.plan.constants, strict=True)
+        present = {p for p, k in constant if k != 0.0}
         self._space.set_base(base, present.union(places.tolist()))
 
     def _run(self, variant: Variant, x: Floats, batches: Sequence[Any]) -> tuple[Floats, float]:

@@ -105,7 +105,9 @@ class Compiled:
             "uniform": uniform,
             "I": np.concatenate([*loops.integers, np.zeros(1, dtype=np.int64)]),
         }
-        names, lines, checks = ["x", "base", "I", "K"], [], []
+        names = ["x", "base", "I", "K"]
+        lines: list[str] = []
+        checks: list[str] = []
         for s in loops.streams:
             self._stream(s, names, lines, checks)
         self._tables(names, lines)
@@ -223,7 +225,7 @@ def _load(source: str) -> Any:
     return module
 
 
-# -- parts of the plan --------------------------------------------------------------------------------
+# -- parts of the plan ----------------------------------------------------------------------------
 
 
 def _write_part(loops: Loops, pattern: Pattern, part: StreamPlan) -> None:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from .block import AffineSlot, Block, Root
+from .blockcode import LONGEST_SUM
 from .graph import Val
 from .loops import Loops, NotCompilable
 from .pattern import Pattern, entries
@@ -95,7 +96,7 @@ class BlockLoops:
     def name(self, v: Val) -> str:
         return f"({v.payload!r})" if v.op == "num" else f"{self._prefix}{v.index}"
 
-    # -- the four steps -----------------------------------------------------------------------------
+    # -- the steps --------------------------------------------------------------------------------
 
     def write(self, before: list[str], inner: list[str]) -> None:
         """All code; ``inner`` are further lines of the loop over b, prepared by ``before``."""
@@ -194,7 +195,7 @@ class BlockLoops:
             return f"{g.array}[g*{slot.indices.size}+e]"
         return f"{g.array}[{e}]"
 
-    # -- values -------------------------------------------------------------------------------------
+    # -- values -----------------------------------------------------------------------------------
 
     def _value(self, v: Val) -> None:
         op = v.op
@@ -205,6 +206,11 @@ class BlockLoops:
             self._affine(v.payload, name)
         elif op == "ell":
             self._ell(v.payload, name)
+        elif op == "add":
+            args = [self.name(a) for a in v.args]
+            self.loops.put(f"{name} = {' + '.join(args[:LONGEST_SUM])}")
+            for start in range(LONGEST_SUM, len(args), LONGEST_SUM):
+                self.loops.put(f"{name} += {' + '.join(args[start : start + LONGEST_SUM])}")
         else:
             self.loops.put(f"{name} = {self._text(v)}")
 
@@ -226,8 +232,6 @@ class BlockLoops:
             return f"w{self.block.stream}.sum()"
         if op == "lit":
             return f"({slot!r})*{args[0]}"
-        if op == "add":
-            return " + ".join(args)
         if op in ("mul", "mix", "raise"):
             return f"{args[0]}*{args[1]}"
         if op == "recip":
@@ -243,7 +247,7 @@ class BlockLoops:
             return f"{op}({', '.join(args)})"
         return f"math.{op}({args[0]})"
 
-    # -- affine forms -------------------------------------------------------------------------------
+    # -- affine forms -----------------------------------------------------------------------------
 
     def _sparse(self, slot: AffineSlot) -> bool:
         assert slot.field is not None
@@ -321,6 +325,7 @@ class BlockLoops:
         if self.block.size or (g.u is not None and self._after[g.u]):
             raise NotCompilable
         loops, number = self.loops, g.leaf.payload
+        loops.ells[number] = None
         ell = loops.plan.streams.ells[number]
         (t,) = g.root.targets
         place = self.pattern.derivatives(np.full_like(ell.indices, t), ell.indices)
@@ -331,7 +336,7 @@ class BlockLoops:
             at = f"I[{start}+q0*{width}+e]"
             loops.put(f"out[{at}] += ({g.number!r})*{p}{u}*L{number}[q0, e]")
 
-    # -- results ------------------------------------------------------------------------------------
+    # -- results ----------------------------------------------------------------------------------
 
     def _results(self) -> None:
         loops, pattern = self.loops, self.pattern
@@ -352,9 +357,9 @@ class BlockLoops:
             if g.leaf.op == "affine":
                 places = pattern.derivatives(*entries(g.root.targets, g.leaf, loops.plan.streams))
                 factor = f"({g.number!r})" + ("" if g.u is None else f"*{self.name(g.u)}")
-                slot = g.leaf.payload
-                _, e = self._entries(slot)
-                self._affine_results(slot, places, f"{factor}*{self._summed(g, e)}")
+                _, entry = self._entries(g.leaf.payload)
+                summed = self._summed(g, entry)
+                self._affine_results(g.leaf.payload, places, f"{factor}*{summed}")
 
     def _place(self, places: Any, grouped: bool) -> str:
         return self.loops.index(places, "g") if grouped else str(int(places[0]))

@@ -200,8 +200,8 @@ class Lowering:
                 "new variable t >= z, t >= -z instead of abs(z)). Of data alone it is allowed."
             )
         return ModelError(
-            f"'{self._where}': the expression type or function '{name}' is not supported. Rewrite it "
-            "with +, -, *, /, ** and the functions " + ", ".join(SMOOTH) + "."
+            f"'{self._where}': the expression type or function '{name}' is not supported. Rewrite "
+            "it with +, -, *, /, ** and the functions " + ", ".join(SMOOTH) + "."
         )
 
 

@@ -48,7 +48,7 @@ class Algebra:
 
     def coef_add(self, a: Coef, b: Coef) -> Coef:
         if a.__class__ is float and b.__class__ is float:
-            return a + b  # type: ignore[operator]
+            return a + b
         if a.__class__ is float and a == 0.0:
             return b
         if b.__class__ is float and b == 0.0:
@@ -62,7 +62,7 @@ class Algebra:
 
     def coef_mul(self, a: Coef, b: Coef) -> Coef:
         if a.__class__ is float and b.__class__ is float:
-            return a * b  # type: ignore[operator]
+            return a * b
         if a.__class__ is float and a == 1.0:
             return b
         if b.__class__ is float and b == 1.0:
@@ -218,7 +218,7 @@ class Algebra:
             if not base.terms:
                 return Form(self._on_constants("pow", base.const, p))
             if p.__class__ is float:
-                return self._literal_power(self.looked_into(base), p)  # type: ignore[arg-type]
+                return self._literal_power(self.looked_into(base), p)
             return Form(0.0, {self.make("pow", (self.node(base), p)): 1.0})
         left = self.node(base) if base.terms else base.const
         return Form(0.0, {self.make("pow", (left, self.node(exponent))): 1.0})
@@ -253,10 +253,10 @@ class Algebra:
     def _log_of_exponentials(self, form: Form) -> Form | None:
         """log of a positive combination of exponentials, or None."""
         const = form.const
-        if const.__class__ is not float or const < 0.0:  # type: ignore[operator]
+        if const.__class__ is not float or const < 0.0:
             return None
         for node, coef in form.terms.items():
-            if node.op != "exp" or coef.__class__ is not float or coef <= 0.0:  # type: ignore[operator]
+            if node.op != "exp" or coef.__class__ is not float or coef <= 0.0:
                 return None
         assert isinstance(const, float)
         shifted = []
@@ -279,12 +279,12 @@ class Algebra:
 
     def _on_constants(self, op: str, *args: Coef) -> Coef:
         if all(a.__class__ is float for a in args):
-            return constant_value(op, args)  # type: ignore[arg-type]
+            return constant_value(op, args)
         return self.make(op, args)
 
 
 def _constant(c: Coef) -> bool:
-    return c.__class__ is float or c.constant  # type: ignore[union-attr]
+    return c.__class__ is float or c.constant
 
 
 def _is_zero(c: Coef) -> bool:

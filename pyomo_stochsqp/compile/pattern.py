@@ -34,9 +34,9 @@ class Pattern:
                         keys.append(_keys(*entries(root.targets, leaf, plan.streams), self.n))
         unique = np.unique(np.concatenate(keys))
         self._keys = unique[unique >= self.n]
-        rows, self.indices = np.divmod(self._keys, self.n) if self.n else (self._keys, self._keys)
+        rows, columns = np.divmod(self._keys, max(self.n, 1))
         self.indptr = np.searchsorted(rows, np.arange(1, self.m + 2))
-        self.indices = self.indices.astype(np.intp)
+        self.indices: Ints = columns.astype(np.intp)
         self.nnz = self.indices.size
         self.f = self.n + self.m + self.nnz
         self.spare = self.f + 1

@@ -225,8 +225,9 @@ class Plan:
         """Files coef * x_j; returns the parts mean(data) * x_j with the data, not their mean."""
         form = self.algebra.form(coef)
         if form.const.__class__ is not float or form.const != 0.0:
-            for values, item in zip(self.linear, (t, node.payload, form.const), strict=True):
-                values.append(item)  # type: ignore[arg-type]
+            self.linear[0].append(t)
+            self.linear[1].append(node.payload)
+            self.linear[2].append(form.const)
         random: list[tuple[Coef, Node]] = []
         for inner, k in form.terms.items():
             if inner.op == "mean":

@@ -15,13 +15,13 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from .node import SMOOTH
+
 #: operator -> ufunc, for operations written infix
 OPERATORS = {"*": "multiply", "+": "add", "-": "subtract", "/": "divide"}
 
 #: functions of one array that accept a place to write to
-UFUNCS = frozenset(
-    "exp log log10 sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh expit".split()
-)
+UFUNCS = frozenset((*SMOOTH, "expit"))
 
 
 @dataclass
@@ -74,7 +74,7 @@ def written(
 ) -> tuple[list[str], list[str]]:
     """(lines of the statements, closing lines) with memory reused.
 
-    ``places``: name -> stretch of ``out`` it is computed in; ``kept``: names that closing lines read.
+    ``places``: name -> stretch of ``out`` it is computed in; ``kept``: names read by ``closing``.
     """
     last: dict[str, int] = {}
     for i, s in enumerate(statements):

@@ -10,8 +10,12 @@ from pyomo.core.base.var import VarData
 
 from ..compile import Evaluator
 from ..declare import StochasticProgram
+from ..declare.program import Batch
 from ..oracle import Estimate, Problem, Sample, SourceInfo, Vector
 from ..sample import Sampler, whole_size
+
+#: rows of a batch evaluated at once
+CHUNK_ROWS = 1 << 16
 
 
 class ModelOracle:
@@ -31,10 +35,56 @@ class ModelOracle:
     def estimate(self, x: Vector, sample: Sample, objective: bool = False) -> Estimate:
         if sample.exact and sample.rows:
             return self._evaluator.evaluate_full(x, objective)
-        return self._evaluator.evaluate(x, sample.payload, objective)
+        largest = max((b.size for b in sample.payload), default=0)
+        if largest <= CHUNK_ROWS:
+            return self._evaluator.evaluate(x, sample.payload, objective)
+        return self._in_chunks(x, sample.payload, -(-largest // CHUNK_ROWS), objective)
+
+    def _in_chunks(
+        self, x: Vector, batches: Sequence[Batch], count: int, objective: bool
+    ) -> Estimate:
+        """The mean over equal pieces of a large batch, so that memory stays bounded."""
+        total: Estimate | None = None
+        for piece in range(count):
+            part = [_piece(b, piece, count) for b in batches]
+            e = self._evaluator.evaluate(x, part, objective)
+            if e.issue is not None:
+                return e
+            if total is None:
+                total = e
+            else:
+                total.g += e.g
+                total.c += e.c
+                total.J += e.J
+                total.f = None if e.f is None or total.f is None else total.f + e.f
+        assert total is not None
+        total.g /= count
+        total.c /= count
+        total.J /= count
+        total.f = None if total.f is None else total.f / count
+        return total
 
     def full(self, x: Vector, objective: bool = False) -> Estimate:
         return self._evaluator.evaluate_full(x, objective)
+
+
+def _piece(batch: Batch, piece: int, count: int) -> Batch:
+    """One of ``count`` pieces of a batch drawn with equal weights (at least one row)."""
+    start = piece * batch.size // count
+    stop = max(start + 1, (piece + 1) * batch.size // count)
+    rows = slice(start, stop)
+    parts = tuple(
+        tuple(f[rows] for f in part) if isinstance(part, tuple) else _rows(part, rows)
+        for part in batch.parts
+    )
+    return Batch(stop - start, parts)
+
+
+def _rows(part: Any, rows: slice) -> Any:
+    """Row numbers of a piece; a slice of the table stays one."""
+    if isinstance(part, slice):
+        return slice(part.start + rows.start, part.start + rows.stop)
+    return part[rows]
 
 
 def problem_of(program: StochasticProgram, evaluator: Evaluator) -> Problem:

@@ -110,6 +110,9 @@ def _results(setup: Setup, outcome: Outcome) -> StochSQPResults:
     program = setup.program
     results = StochSQPResults.of(outcome, setup.tolerances, program.sign, setup.seed)
     results.objective_bound = -inf * program.sign
+    if program.objective_component is None:
+        # Pyomo's convention for a model without an objective.
+        results.incumbent_objective = results.objective_bound = None
     if outcome.best is not None:
         results.solution_loader = StochSQPSolutionLoader.of(
             program, setup.oracle.problem, outcome.best

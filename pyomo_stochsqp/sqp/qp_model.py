@@ -44,7 +44,7 @@ def norm(vector: Vector) -> float:
 class QP:
     """The data of one program; arrays are the caller's and stay unchanged."""
 
-    __slots__ = ("J", "a", "b", "g", "hessian", "jacobian", "lower", "rho", "upper")
+    __slots__ = ("J", "_matrix", "a", "b", "g", "hessian", "jacobian", "lower", "rho", "upper")
 
     def __init__(
         self,
@@ -67,13 +67,18 @@ class QP:
         self.upper = upper
         self.rho = rho
         self.jacobian = jacobian
+        self._matrix = J.reshape(jacobian.shape) if jacobian.dense else None
 
     def times(self, d: Vector) -> Vector:
         """J d."""
+        if self._matrix is not None:
+            return self._matrix.dot(d)
         return self.jacobian.times(self.J, d)
 
     def pull(self, y: Vector) -> Vector:
         """g + J'y."""
+        if self._matrix is not None:
+            return self.g + y.dot(self._matrix)
         return self.g + self.jacobian.transposed(self.J, y)
 
     def in_box(self, d: Vector) -> Vector:

@@ -46,13 +46,13 @@ DELTA = np.array([REMOVED, 0.0])
 
 
 class DualPoint:
-    """y with d(y), the gradient r of theta, and theta itself."""
+    """y with d(y) and the gradient r of theta."""
 
-    __slots__ = ("at_limit", "d", "error", "r", "reach", "t", "theta", "v", "w", "y")
+    __slots__ = ("at_limit", "d", "error", "pull", "r", "reach", "t", "v", "w", "y")
 
     def __init__(self, qp: QP, minus_inverse: float | Vector, y: Vector):
         self.y = y
-        pull = qp.pull(y)
+        self.pull = pull = qp.pull(y)
         self.t = t = pull * minus_inverse
         self.d = d = t.clip(qp.lower, qp.upper)
         self.w = w = qp.times(d)
@@ -61,11 +61,16 @@ class DualPoint:
         self.r = r = w - v
         limit = qp.rho
         #: whether some |y_j| may be at its limit; the 2-norm is the cheaper test
-        self.at_limit = bool(norm(y) >= limit)
+        self.at_limit = norm(y) >= limit
         if self.at_limit:
             r[((y >= limit) & (r > 0.0)) | ((y <= -limit) & (r < 0.0))] = 0.0
-        self.theta = ddot(pull, d) + 0.5 * ddot(d, qp.hessian.times(d)) - ddot(v, y)
         self.error = norm(r)
+
+    def theta(self, qp: QP) -> float:
+        """The dual function, wanted only where a step does not speak for itself."""
+        d = self.d
+        value = ddot(self.pull, d) + 0.5 * ddot(d, qp.hessian.times(d)) - ddot(self.v, self.y)
+        return float(value)
 
 
 class DualNewton:
@@ -76,13 +81,22 @@ class DualNewton:
         self._zeros = np.zeros(n)
         self._equality = row_lower == row_upper
         below, above = row_lower > -np.inf, row_upper < np.inf
-        #: pieces of rows with one bound never change: [0, 1], [-1, 0] or [-1, 1] times rho
-        self._low, self._high = -below.astype(float), above.astype(float)
-        ranged = below & above & ~self._equality
-        self._ranged, self._has_ranged = ranged, bool(ranged.any())
+        self._ranged = below & above & ~self._equality
+        self._has_ranged = bool(self._ranged.any())
+        self._unit_low, self._unit_high = -below.astype(float), above.astype(float)
+        self._set_limits(1.0)
+
+    def _set_limits(self, rho: float) -> None:
+        """The pieces for one rho; rows with two bounds have one above and one below zero."""
+        self._rho = rho
+        self._low, self._high = rho * self._unit_low, rho * self._unit_high
+        self._low_above = np.where(self._ranged, 0.0, self._low)
+        self._high_below = np.where(self._ranged, 0.0, self._high)
 
     def solve(self, qp: QP, y: Vector, max_steps: int) -> tuple[DualPoint, int] | None:
         """(solution, steps) from the start y, or None."""
+        if qp.rho != self._rho:
+            self._set_limits(qp.rho)
         try:
             return self._solve(qp, y, max_steps)
         except KKTFailure:
@@ -112,6 +126,7 @@ class DualNewton:
 
     def solve_cold(self, qp: QP, max_steps: int) -> tuple[DualPoint, int] | None:
         """The same from multipliers that rows violated by clip(-g / h) would have without box."""
+        self._set_limits(qp.rho)
         try:
             return self._solve(qp, self._cold_start(qp), max_steps)
         except KKTFailure:
@@ -124,7 +139,7 @@ class DualNewton:
         moving = (target != w) | self._equality
         self._backend.factorise(qp.hessian.diagonal, qp.J, DELTA.take(moving))
         y = self._backend.solve(-qp.g, np.where(moving, target, 0.0)).y
-        y = (y * moving).clip(qp.rho * self._low, qp.rho * self._high)
+        y = (y * moving).clip(self._low, self._high)
         return np.where(self._equality | ((w - target) * y > 0.0), y, 0.0)
 
     def _step(self, qp: QP, minus_inverse: float | Vector, here: DualPoint) -> DualPoint | None:
@@ -132,9 +147,11 @@ class DualNewton:
         y, r = here.y, here.r
         moving = here.reach != here.v
         moving |= self._equality
-        low, high = qp.rho * self._low, qp.rho * self._high
+        low, high = self._low, self._high
         if self._has_ranged:
-            self._choose_sides(here, low, high)
+            above = here.reach > here.v
+            low = np.where(above, self._low_above, low)
+            high = np.where(above, high, self._high_below)
         if here.at_limit:
             moving &= (np.abs(y) < qp.rho) | (r != 0.0)
         h = np.where(here.t == here.d, qp.hessian.diagonal, REMOVED)
@@ -148,18 +165,13 @@ class DualNewton:
             there = DualPoint(qp, minus_inverse, y_new)
             if there.error <= CLEAR_CUT * here.error:
                 return there
-            rise = ARMIJO * ddot(r, y_new - y) - 1e-14 * abs(here.theta)
-            if there.theta >= here.theta + rise:
+            theta = here.theta(qp)
+            rise = ARMIJO * ddot(r, y_new - y) - 1e-14 * abs(theta)
+            if there.theta(qp) >= theta + rise:
                 return there
             alpha = SHORTENING * alpha if trial else min(SHORTENING, exact_step(qp, here, dy))
             y_new = (y + alpha * dy).clip(low, high)
         return None
-
-    def _choose_sides(self, here: DualPoint, low: Vector, high: Vector) -> None:
-        """A row with two bounds moves on the side of the bound it is at."""
-        up = here.reach > here.v
-        low[self._ranged & up] = 0.0
-        high[self._ranged & ~up] = 0.0
 
 
 def exact_step(qp: QP, here: DualPoint, dy: Vector) -> float:

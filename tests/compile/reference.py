@@ -83,7 +83,7 @@ def _point(expr: Any, index: dict[int, int]) -> tuple[float, Any]:
     gradient = np.zeros(len(index))
     if not hasattr(expr, "is_expression_type"):
         return float(expr), gradient
-    present = [v for v in identify_variables(expr, include_fixed=False)]
+    present = list(identify_variables(expr, include_fixed=False))
     if present:
         for v, d in zip(
             present, differentiate(expr, wrt_list=present, mode=Modes.reverse_numeric), strict=True

@@ -8,12 +8,12 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 from pyomo.core.expr.calculus.derivatives import Modes, differentiate
-from tests.compile.trees import ByExponentials, TreeMaker
 
 from pyomo_stochsqp import E, RandomParam
 from pyomo_stochsqp.compile import affine, compile_program, plan
 from pyomo_stochsqp.declare import read_model
 from pyomo_stochsqp.declare.program import Batch
+from tests.compile.trees import ByExponentials, TreeMaker
 
 N_X, N_W, N_P, ROWS = 5, 4, 3, 3
 

@@ -54,7 +54,7 @@ def test_kinks_in_scenarios_are_refused() -> None:
     (term,) = program.objective.terms
     for bad in (lambda z: abs(z), lambda z: pyo.Expr_if(z > 0, z, 2 * z)):
         term = replace(term, scenarios=[bad(m.x - s) for s in range(3)])
-        with pytest.raises(ModelError, match="'obj'.*epigraph"):
+        with pytest.raises(ModelError, match=r"'obj'.*epigraph"):
             compile_program(replace(program, objective=Function(0.0, (term,))))
 
 
