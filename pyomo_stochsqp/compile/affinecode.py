@@ -157,7 +157,7 @@ class AffineCode:
         return name, table
 
     def _weighted(self, e: Adjoint) -> str:
-        """p times the weights of the rows (cheaper than times a float, and right for any weights)."""
+        """p times the weights of the rows (cheaper than times a float, and fit for any weights)."""
         assert e.p is not None
         weights = self._in.weights(self._stream)
         if e.p_grouped:

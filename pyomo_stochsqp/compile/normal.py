@@ -278,13 +278,14 @@ class Algebra:
         return Form(math.log(const), {self.make("softplus", (self.node(u),)): 1.0})
 
     def _on_constants(self, op: str, *args: Coef) -> Coef:
-        if all(a.__class__ is float for a in args):
-            return constant_value(op, args)
+        numbers = tuple(a for a in args if isinstance(a, float))
+        if len(numbers) == len(args):
+            return constant_value(op, numbers)
         return self.make(op, args)
 
 
 def _constant(c: Coef) -> bool:
-    return c.__class__ is float or c.constant
+    return not isinstance(c, Node) or c.constant
 
 
 def _is_zero(c: Coef) -> bool:

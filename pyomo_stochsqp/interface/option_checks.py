@@ -92,13 +92,13 @@ def schedule(name: str, value: Any) -> Any:
 
 
 def lipschitz_pair(name: str, value: Any) -> Any:
-    """'auto' or (L, Gamma)."""
-    if isinstance(value, str) and value == "auto":
+    """'auto', 'once' or (L, Gamma)."""
+    if isinstance(value, str) and value in ("auto", "once"):
         return value
     try:
         L, Gamma = (float(v) for v in value)
     except (TypeError, ValueError):
-        raise OptionError(f"{name}={value!r}: give 'auto' or a pair (L, Gamma).") from None
+        raise OptionError(f"{name}={value!r}: give 'auto', 'once' or a pair (L, Gamma).") from None
     if not (L > 0.0 and Gamma >= 0.0):
         raise OptionError(f"{name}={value!r}: L must be positive and Gamma not negative.")
     return (L, Gamma)

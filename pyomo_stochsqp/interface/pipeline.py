@@ -144,7 +144,7 @@ def _choices(
         growth=options["batch_growth"],
         growth_rate=options["growth_rate"],
         beta=options["beta"],
-        lipschitz=None if options["lipschitz"] == "auto" else options["lipschitz"],
+        lipschitz=options["lipschitz"],
         hessian=options["hessian"],
         scaling=scaling,
         kkt_solver=options["kkt_solver"],
@@ -166,7 +166,7 @@ def _choices(
 def _baseline(options: Mapping[str, Any], sizes: tuple[int, ...], oracle: Oracle) -> Method:
     """Another method for the same model; its batches are constant, so beta has to diminish."""
     beta = "diminishing" if options["beta"] == "auto" else options["beta"]
-    constants = None if options["lipschitz"] == "auto" else options["lipschitz"]
+    constants = None if isinstance(options["lipschitz"], str) else options["lipschitz"]
     return make_baseline(
         options["algorithm"],
         oracle,

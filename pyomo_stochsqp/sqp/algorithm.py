@@ -57,7 +57,7 @@ class StochasticSQP:
         batches: Batches,
         beta: Callable[[int], float],
         parameters: Parameters | None = None,
-        lipschitz_constants: tuple[float, float] | None = None,
+        lipschitz_constants: str | tuple[float, float] = "auto",
         units: Units | None = None,
     ):
         self._oracle = oracle
@@ -66,7 +66,8 @@ class StochasticSQP:
         self._batches = batches
         self._beta = beta
         self._p = parameters or Parameters()
-        self._given = lipschitz_constants
+        self._given = None if isinstance(lipschitz_constants, str) else lipschitz_constants
+        self._adaptive = lipschitz_constants == "auto"
         self._units = units
         self._bounded = oracle.problem.bounded
         self._jacobian = Jacobian(oracle.problem)
@@ -122,7 +123,7 @@ class StochasticSQP:
             reduction = merit.model_reduction(tau, direction.slope, direction.feasibility_reduction)
             xi = merit.updated_ratio_parameter(state.xi, reduction / (tau * N), p.eps_xi)
             alpha = self._step_size(beta, tau, xi, reduction, direction, constants)
-            if self._given is None and constants.due(k):
+            if self._adaptive and constants.due(k):
                 alpha, constants, curvature, more = self._check(
                     k, look, direction, alpha, constants, curvature,
                     lambda c: self._step_size(beta, tau, xi, reduction, direction, c),

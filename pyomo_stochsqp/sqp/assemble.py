@@ -41,7 +41,8 @@ class Choices:
     growth: str = "adaptive"
     growth_rate: float = 1.01
     beta: Any = "auto"
-    lipschitz: tuple[float, float] | None = None
+    #: 'auto' (measured on the way), 'once' (at the start), or (L, Gamma)
+    lipschitz: str | tuple[float, float] = "auto"
     hessian: Any = "auto"
     #: None scales automatically
     scaling: Scaling | None = None

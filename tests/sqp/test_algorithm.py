@@ -24,7 +24,7 @@ SPHERE = -np.arange(1.0, 6.0) / np.sqrt(55.0)
 TILT = np.array([np.sqrt(3.0) - 1.0])
 
 
-def algorithm_1(oracle, beta=1.0, batch=64, lipschitz=None, growth="constant", **parameters):
+def algorithm_1(oracle, beta=1.0, batch=64, lipschitz="auto", growth="constant", **parameters):
     problem = oracle.problem
     pattern = KKTPattern(problem.n, problem.m, problem.jac_indptr, problem.jac_indices)
     subproblem = EqualitySubproblem(problem, make_backend(pattern, "dense"), Jacobian(problem))
