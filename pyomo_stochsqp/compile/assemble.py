@@ -15,7 +15,6 @@ import numpy as np
 
 from .access import Inputs
 from .block import Ints
-from .pattern import Pattern
 from .space import SMALL
 from .statement import Statements
 
@@ -23,11 +22,11 @@ from .statement import Statements
 class Results:
     """Collects results and writes the lines that put them together."""
 
-    def __init__(self, pattern: Pattern, inputs: Inputs, base: bool):
-        self._pattern = pattern
+    def __init__(self, size: int, inputs: Inputs, base: bool):
+        self._size = size
         self._inputs = inputs
         self._base: set[int] = inputs.space.base_positions if base else set()
-        self._start = "base.copy()" if base else f"zeros({pattern.size})"
+        self._start = "base.copy()" if base else f"zeros({size})"
         self._floats: dict[int, list[str]] = {}
         self._arrays: list[tuple[list[str], Ints]] = []
         self._scattered: list[tuple[str, str]] = []
@@ -55,9 +54,9 @@ class Results:
 
     def lines(self, body: Statements) -> tuple[list[str], list[str]]:
         """(opening, closing) lines; sums of arrays are added to the body."""
-        size = self._pattern.size
+        size = self._size
         if size <= SMALL and not self._arrays and not self._scattered:
-            return [], [f"out = array(({', '.join(self._entry(p) for p in range(size))}))"]
+            return [], [f"out = array(({', '.join(self._entry(p) for p in range(size))},))"]
         lines = []
         if self._floats:
             places = self._inputs.array(np.array(list(self._floats), dtype=np.intp))
@@ -78,7 +77,7 @@ class Results:
         if not self._arrays:
             return []
         everything = np.concatenate([p for _, p in self._arrays])
-        touched = np.bincount(everything, minlength=self._pattern.size)
+        touched = np.bincount(everything, minlength=self._size)
         touched[list(self._floats)] += 1
         touched[list(self._base)] += 1
         lines, rest = [], []
@@ -113,7 +112,7 @@ class Results:
             gather = self._inputs.array(np.argsort(positions))
             return f"{values}.take({gather}, None, out[{first}:{stop}], 'clip')"
         order = np.argsort(positions, kind="stable").astype(np.int32)
-        pointers = np.searchsorted(positions[order], np.arange(self._pattern.size + 1))
+        pointers = np.searchsorted(positions[order], np.arange(self._size + 1))
         array = self._inputs.array
         pointer_name = array(pointers.astype(np.int32))
         ones = array(np.ones(positions.size))

@@ -110,6 +110,12 @@ class BlockWriter:
         elif op == "share":
             inputs.stream(self.block.stream)
             self._names[v] = f"h{self.block.stream}"
+        elif op == "y":
+            targets = v.payload.targets
+            if v.grouped:
+                self._names[v] = inputs.once(("y", v), f"y.take({inputs.array(targets)})")
+            else:
+                self._names[v] = inputs.once(("y", v), f"float(y[{int(targets[0])}])")
         elif op == "mean":
             self._mean(v, v.args[0])
         else:
@@ -251,9 +257,10 @@ class BlockWriter:
         vector = put(f"{'*'.join(scalars)}*{{0}}", inputs.weights(s))
         if adjoint.p is not None:
             vector = put("{0}*{1}", vector, adjoint.p)
-        return put("{0}[:, None]*{1}", vector, self._ell_coefs(leaf.payload))
+        return put("{0}[:, None]*{1}", vector, self.ell_coefs(leaf.payload))
 
-    def _ell_coefs(self, number: int) -> str:
+    def ell_coefs(self, number: int) -> str:
+        """The coefficients (B, k) of an ``ell`` in the drawn rows."""
         inputs = self.inputs
         rows = inputs.rows(self.block.stream)
         name = inputs.space.shared(("ell", number), inputs.plan.streams.ells[number].coefs)
@@ -265,7 +272,7 @@ class BlockWriter:
         rows = inputs.rows(self.block.stream)
         taken = inputs.once(("ell x", number), f"x.take({indices}[{rows}])")
         form = "einsum('bk,bk->b', {0}, {1})"
-        self.body.set(form, taken, self._ell_coefs(number), shape=(True, False), name=name)
+        self.body.set(form, taken, self.ell_coefs(number), shape=(True, False), name=name)
 
 
 def _without_sign(a: Val) -> tuple[str, Val]:

@@ -53,6 +53,7 @@ FUNCTIONS: dict[str, Any] = {
     "add_reduce": np.add.reduce,
     "reduceat": np.add.reduceat,
     "zeros": np.zeros,
+    "broadcast_to": np.broadcast_to,
     "uniform": kernels.uniform,
     "sparse_rows": kernels.sparse_rows,
     "sparse_dot": kernels.sparse_dot,
@@ -99,7 +100,7 @@ class _Function:
         self.inputs = Inputs(plan, space, variant.weighted)
         self.body = Statements("p")
         self.costs: dict[int, Cost] = {}
-        self.results = Results(pattern, self.inputs, -1 in variant.parts)
+        self.results = Results(pattern.size, self.inputs, -1 in variant.parts)
 
     def lines(self) -> list[str]:
         for part in self.plan.parts:

@@ -9,6 +9,7 @@ functions (see :mod:`.codegen`); this class keeps them, their constants and the 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from math import inf, nan
 from typing import Any
 
@@ -22,6 +23,8 @@ from ..oracle import Estimate, EvaluationIssue
 from .block import constants
 from .codegen import FUNCTIONS, Evaluate, Generated, Variant, generate
 from .diagnose import diagnose
+from .hessian import HessianPlan
+from .hessiancode import Hessian, generate_hessian
 from .jit import Compiled, NotCompilable, installed
 from .kernels import quiet_caller
 from .pattern import Pattern
@@ -88,6 +91,7 @@ class Evaluator:
         self._base()
         self._evaluate = self._function(Variant(self._parts))
         self._compiled: Compiled | None = None
+        self._hessians: dict[bool, Hessian] = {}
         #: estimated seconds of NumPy work after which compiling pays
         self._until_jit = inf
         self.costs = self._variants[Variant(self._parts)].costs
@@ -138,6 +142,38 @@ class Evaluator:
                     return self._estimate(out, x, batches, objective)
             batches[s] = None
         return self._estimate(total, x, batches, objective)
+
+    def hessian(self, x: Floats, y: Floats, batches: Sequence[Batch]) -> Floats:
+        """sign * grad^2 f + sum_i y_i grad^2 c_i on a batch: the values of the upper triangle.
+
+        The pattern (compressed columns) is ``hess_indptr``, ``hess_indices``. Code for second
+        derivatives is generated on first use.
+        """
+        weighted = any(b.weights is not None for b in batches)
+        if weighted:
+            batches = [_with_weights(b) for b in batches]
+        if weighted not in self._hessians:
+            self._hessians[weighted] = generate_hessian(
+                self.plan, self._second, self._space, weighted
+            )
+        multipliers = np.concatenate(([1.0], y))
+        try:
+            values = self._quietly(self._hessians[weighted], x, multipliers, batches)
+        except _DOMAIN_ERRORS:
+            values = np.full(self._second.size, nan)
+        return values[: self._second.nnz]
+
+    @property
+    def hess_indptr(self) -> NDArray[np.intp]:
+        return self._second.indptr
+
+    @property
+    def hess_indices(self) -> NDArray[np.intp]:
+        return self._second.indices
+
+    @cached_property
+    def _second(self) -> HessianPlan:
+        return HessianPlan(self.plan)
 
     def reload(self) -> None:
         """Read mutable Params and values of fixed variables again; nothing is recompiled."""

@@ -251,7 +251,8 @@ class Plan:
             groups.setdefault(tape, []).append((t, slots))
         alone: dict[int, list[Val]] = {}
         for tape, members in groups.items():
-            if len(members) >= GROUP:
+            own_variables = any(entry[0] == "ell" for entry in tape)
+            if len(members) >= GROUP and not own_variables:
                 block = Block(plan.stream, len(members), share)
                 columns = [list(c) for c in zip(*(s for _, s in members), strict=True)]
                 targets = np.array([t for t, _ in members], dtype=np.intp)

@@ -79,7 +79,7 @@ class ElasticQP:
         self._unbounded = bool(
             np.isneginf(problem.x_lower).all() and np.isposinf(problem.x_upper).all()
         )
-        self._newton = DualNewton(backend, problem.n, problem.row_lower, problem.row_upper)
+        self._newton = DualNewton(backend, problem.row_lower, problem.row_upper)
         self._active_set = ActiveSet(backend, self._equality)
 
     def solve(

@@ -37,6 +37,8 @@ EPSILON = float(np.finfo(float).eps)
 ARMIJO = 1e-4
 #: a step that cuts |r| by ten is a good one, even if rounding hides the rise of theta
 CLEAR_CUT = 0.1
+#: after so many steps an error still above this share of the first is not going to vanish soon
+HALFWAY, HOPELESS = 6, 0.5
 TRIALS = 5
 SHORTENING = 0.25
 #: turns the sign of y_j into the bound b_j or a_j by clipping w_j + STRESS y_j
@@ -76,9 +78,8 @@ class DualPoint:
 class DualNewton:
     """The method for the rows of one problem."""
 
-    def __init__(self, backend: KKTBackend, n: int, row_lower: Vector, row_upper: Vector):
+    def __init__(self, backend: KKTBackend, row_lower: Vector, row_upper: Vector):
         self._backend = backend
-        self._zeros = np.zeros(n)
         self._equality = row_lower == row_upper
         below, above = row_lower > -np.inf, row_upper < np.inf
         self._ranged = below & above & ~self._equality
@@ -107,12 +108,14 @@ class DualNewton:
         here = DualPoint(qp, minus_inverse, y)
         if here.error == 0.0:
             return here, 0
+        first = here.error
         blur = ROUNDING * norm(qp.J) * norm(qp.g * minus_inverse)
         for step in range(max_steps + 1):
             tolerance = blur + SOLVED * (norm(here.w) + norm(here.v))
             if here.error <= tolerance:
                 return here, step
-            there = None if step == max_steps else self._step(qp, minus_inverse, here)
+            lost = step == max_steps or (step == HALFWAY and here.error > HOPELESS * first)
+            there = None if lost else self._step(qp, minus_inverse, here)
             if there is None:
                 return (here, step) if self._is_rounding(qp, here, tolerance) else None
             here = there
@@ -156,7 +159,9 @@ class DualNewton:
             moving &= (np.abs(y) < qp.rho) | (r != 0.0)
         h = np.where(here.t == here.d, qp.hessian.diagonal, REMOVED)
         self._backend.factorise(h, qp.J, DELTA.take(moving))
-        dy = self._backend.solve(self._zeros, -r).y
+        # zero for free variables, and of no consequence for the others: it sets the scale of errors
+        gradient = here.pull + qp.hessian.times(here.d)
+        dy = self._backend.solve(-gradient, -r).y
         dy *= moving
 
         y_new = (y + dy).clip(low, high)

@@ -51,7 +51,7 @@ def test_diagonal_needs_one_displacement_for_a_diagonal_hessian():
 
 
 def test_diagonal_averages_a_full_hessian():
-    """Off-diagonal parts enter with random signs; after 400 displacements the mean is near |H_ii|."""
+    """Off-diagonal parts enter with random signs; their mean over 400 displacements is small."""
     rng = np.random.default_rng(2)
     A = np.diag([1.0, 5.0, 10.0]) + 0.3 * (np.ones((3, 3)) - np.eye(3))
     rule = Diagonal(3)
