@@ -79,7 +79,8 @@ def ours(data: tuple[Array, Array, Array], tolerance: float) -> Array:
 
     m = model(*data)
     solver = pyo.SolverFactory("stochsqp")
-    solver.solve(m, tol_feas=tolerance, tol_opt=tolerance, seed=1, max_iter=10**5)
+    accuracy = {"tol_feas": tolerance, "tol_opt": tolerance}
+    solver.solve(m, **accuracy, seed=1, max_iter=10**5, max_samples=10**12)
     return np.array([m.x[j].value for j in m.J])
 
 

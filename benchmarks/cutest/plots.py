@@ -80,7 +80,8 @@ def boxes(results: ResultFile, rows: list[list[Setting]], title: str) -> Any:
         for column, ax in enumerate(pair):
             _boxes_of(results, row, column, ax)
             ax.set_ylabel(KINDS[column])
-    handles = [Patch(color=colour, label=label) for _, _, label, colour in SHOWN]
+    shown = [s for s in SHOWN if records(results, s[0])]
+    handles = [Patch(color=colour, label=label) for _, _, label, colour in shown]
     figure.legend(handles=handles, loc="outside upper center", ncols=3, fontsize=9)
     figure.supxlabel(
         f"(ε_g, ε_c, ε_J), {title}; boxes: quartiles, whiskers: 5 and 95 %", fontsize=9

@@ -79,7 +79,7 @@ def literal_sqp(oracle: GaussianNoiseOracle, setting: Setting, constants: Any) -
         growth="constant",
         beta=setting.beta,
         lipschitz=constants,
-        hessian=1.0,
+        hessian="identity",
         scaling=unscaled(oracle.problem),
         literal=True,
         parameters=Parameters(step_rule="grid"),

@@ -19,6 +19,7 @@ COLUMNS = (
     ("defaults", "returned", "our defaults, returned"),
 )
 DIVERGED = 1e12
+CLOSE = 3.0
 
 
 def open_results(path: str | Path) -> ResultFile:
@@ -54,7 +55,29 @@ def table_of(results: ResultFile, reading: str, beta: str) -> str:
     return (
         f"Reading '{reading}', {step}: mean infeasibility/stationarity over the feasible draws.\n\n"
         + "\n".join(rows)
+        + agreement(lines)
         + infeasible(lines)
+    )
+
+
+def agreement(lines: list[Record]) -> str:
+    """How many of the paper's numbers for Algorithm 1 come out within a factor of three."""
+    ratios: list[float] = []
+    for (data, b1, b2), (infeas, _, stat, _) in TABLE.items():
+        here = [
+            r["best"]
+            for r in lines
+            if (r["method"], r["data"], r["b1"], r["b2"]) == ("sqp", data, b1, b2) and r["feasible"]
+        ]
+        if here:
+            ratios += (np.mean(here, axis=0) / (infeas, stat)).tolist()
+    near = sum(1 / CLOSE <= ratio <= CLOSE for ratio in ratios)
+    return (
+        f"\n\nOf the paper's numbers for Algorithm 1, {near} of {len(ratios)} come out within a "
+        f"factor of {CLOSE:g}; the geometric mean of the ratios is "
+        f"{np.exp(np.mean(np.log(ratios))):.2g}."
+        if ratios
+        else ""
     )
 
 

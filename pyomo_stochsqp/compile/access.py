@@ -31,6 +31,12 @@ class Inputs:
         self._scalars: set[int] = set()
         self._streams: dict[int, None] = {}
         self._known: dict[Any, str] = {}
+        self._prefixes = 0
+
+    def new_prefix(self) -> str:
+        """The beginning of the names of one block's values."""
+        self._prefixes += 1
+        return f"t{self._prefixes}_"
 
     def once(self, key: Any, form: str, *args: str) -> str:
         """A statement before the body, written once for each key; returns the name it sets."""

@@ -23,8 +23,9 @@ from .graph import Graph, Val
 from .partials import partials
 
 
-def gradient(graph: Graph, root: Val) -> dict[Val, Val]:
-    """leaf -> derivative of ``root``. For a batched leaf the derivative still awaits its mean."""
+def gradient(graph: Graph, root: Val, average: bool = True) -> dict[Val, Val]:
+    """leaf -> derivative of ``root``. For a batched leaf the derivative still awaits its mean; for
+    any leaf if ``average`` is False (derivatives of one row)."""
     adjoint: dict[Val, list[Val]] = {root: [graph.number(1.0)]}
     heap = [(-root.index, root)]
     leaves: dict[Val, Val] = {}
@@ -38,7 +39,7 @@ def gradient(graph: Graph, root: Val) -> dict[Val, Val]:
             leaves[v] = seed
             continue
         for a, contribution in _contributions(graph, v, seed):
-            if v.batched and not a.batched:
+            if average and v.batched and not a.batched:
                 contribution = graph.mean(contribution)
             if a in adjoint:
                 adjoint[a].append(contribution)

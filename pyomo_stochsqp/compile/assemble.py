@@ -29,6 +29,7 @@ class Results:
         self._start = "base.copy()" if base else f"zeros({size})"
         self._floats: dict[int, list[str]] = {}
         self._arrays: list[tuple[list[str], Ints]] = []
+        self._many: list[tuple[str, str, Ints]] = []
         self._scattered: list[tuple[str, str]] = []
         #: name -> stretch of ``out`` in which it is to be computed
         self.places: dict[str, str] = {}
@@ -43,6 +44,10 @@ class Results:
                     names.append(name)
                     return
             self._arrays.append(([name], positions))
+        elif positions.size > 8:
+            # The same number for many instances.
+            ones = self._inputs.array(np.ones(positions.size))
+            self._many.append((name, ones, positions))
         else:
             for p in positions.tolist():
                 self._floats.setdefault(p, []).append(name)
@@ -55,6 +60,8 @@ class Results:
     def lines(self, body: Statements) -> tuple[list[str], list[str]]:
         """(opening, closing) lines; sums of arrays are added to the body."""
         size = self._size
+        for name, ones, positions in self._many:
+            self.add(body.infix("*", name, ones, shape=(False, True)), positions, True)
         if size <= SMALL and not self._arrays and not self._scattered:
             return [], [f"out = array(({', '.join(self._entry(p) for p in range(size))},))"]
         lines = []

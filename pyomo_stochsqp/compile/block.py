@@ -21,7 +21,7 @@ from .adjoint import gradient
 from .affine import AffinePart
 from .graph import Graph, Val
 from .node import Coef, Node
-from .template import Tape, replay
+from .template import InnerPart, Tape, replay
 
 Ints = NDArray[np.intp]
 
@@ -88,6 +88,30 @@ class AffineSlot:
 
 
 @dataclass(eq=False)
+class InnerSlot:
+    """z_i = sum over members k of instance i of the value of a block of their own.
+
+    Members of instance i are pointers[i]..pointers[i+1]. ``gradient`` holds the derivatives of one
+    member with respect to its own leaves, row by row if it is batched.
+    """
+
+    block: Block
+    value: Val
+    pointers: Ints
+    gradient: dict[Val, Val]
+
+    @property
+    def single(self) -> bool:
+        """One sum for all instances."""
+        return self.pointers.size == 2
+
+    @property
+    def owners(self) -> Ints:
+        """The instance of each member."""
+        return np.repeat(np.arange(self.pointers.size - 1), np.diff(self.pointers))
+
+
+@dataclass(eq=False)
 class Root:
     """A value that is added to functions; ``targets`` has one function per instance."""
 
@@ -106,6 +130,8 @@ class Block:
         self.graph = Graph(share)
         self.roots: list[Root] = []
         self._slots: dict[Any, Val] = {}
+        # An id stands for a part only as long as the part lives.
+        self._kept: list[InnerPart] = []
 
     def differentiate(self) -> None:
         for root in self.roots:
@@ -169,6 +195,23 @@ class Block:
         leaf = self._leaf(key, lambda: self.graph.leaf("affine", slot, random, grouped, True))
         return self.graph.scale(factor, leaf)
 
+    def inner(self, tape: Tape, parts: list[InnerPart]) -> Val:
+        if all(p is parts[0] for p in parts):
+            parts = parts[:1]
+        key = ("inner", *(id(p) for p in parts))
+        if key not in self._slots:
+            self._kept += parts
+            members = [m for p in parts for m in p.members]
+            block = Block(self.stream, len(members), False)
+            value = block.fill(tape, [list(c) for c in zip(*members, strict=True)])
+            pointers = np.concatenate(([0], np.cumsum([len(p.members) for p in parts])))
+            slot = InnerSlot(
+                block, value, pointers, gradient(block.graph, value, average=not value.batched)
+            )
+            several = len(parts) > 1
+            self._slots[key] = self.graph.leaf("inner", slot, value.batched, several, value.x)
+        return self._slots[key]
+
     def _leaf(self, key: Any, make: Any) -> Val:
         val = self._slots.get(key)
         if val is None:
@@ -188,6 +231,8 @@ class Block:
                 leaves.append(self.data(entry[1], next(slots)))
             elif entry[0] == "affine":
                 leaves.append(self.affine(next(slots)))
+            elif entry[0] == "inner":
+                leaves.append(self.inner(entry[1], next(slots)))
         return replay(self.graph, tape, leaves)
 
 

@@ -18,6 +18,7 @@ from .access import Inputs
 from .affinecode import Adjoint, AffineCode
 from .block import Block
 from .graph import Val
+from .innercode import InnerCode
 from .statement import UFUNCS, Statements
 
 _PRODUCTS = ("mul", "mix", "raise")
@@ -29,15 +30,16 @@ LONGEST_SUM = 50
 class BlockWriter:
     """Writes the statements of one block."""
 
-    def __init__(self, block: Block, number: int, inputs: Inputs, body: Statements):
+    def __init__(self, block: Block, inputs: Inputs, body: Statements):
         self.block = block
         self.inputs = inputs
         self.body = body
-        self._prefix = f"t{number}_"
+        self._prefix = inputs.new_prefix()
         self._names: dict[Val, str] = {}
         #: all values for which statements were written
         self.computed: set[Val] = set()
         self._fused: set[Val] = set()
+        self._inner: dict[Val, InnerCode] = {}
         self._affine = AffineCode(inputs, block.stream, body)
 
     # -- what has to be computed ------------------------------------------------------------------
@@ -130,6 +132,8 @@ class BlockWriter:
             self._affine.forward(v.payload, name)
         elif op == "ell":
             self._ell(v.payload, name)
+        elif op == "inner":
+            self.inner(v).forward(name)
         elif op == "lit":
             a = self._operand(v.args[0], v)
             if v.payload == -1.0:
@@ -246,6 +250,17 @@ class BlockWriter:
     def affine_gradient(self, leaf: Val, e: Val) -> str:
         """Name of the flat array of derivatives with respect to the entries of an affine leaf."""
         return self._affine.backward(leaf.payload, self.adjoint(e), self.block.size)
+
+    def inner(self, leaf: Val) -> InnerCode:
+        """The writer of an inner sum."""
+        code = self._inner.get(leaf)
+        if code is None:
+            members = BlockWriter(leaf.payload.block, self.inputs, self.body)
+            code = self._inner[leaf] = InnerCode(leaf.payload, members)
+        return code
+
+    def inner_sums(self) -> list[InnerCode]:
+        return list(self._inner.values())
 
     def ell_gradient(self, leaf: Val, e: Val) -> str:
         """Derivatives (B, k) with respect to the variables of the drawn scenarios."""

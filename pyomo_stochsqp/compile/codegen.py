@@ -25,7 +25,7 @@ from .block import Block
 from .blockcode import BlockWriter
 from .cost import READ, Cost
 from .node import Coef
-from .pattern import Pattern, entries
+from .pattern import Pattern, entries, inner_entries
 from .plan import ColumnAverage, Plan, ProductAverage, StreamPlan
 from .space import Space
 from .statement import Statements, written
@@ -136,6 +136,8 @@ class _Function:
         cost = self.costs[part.stream] = Cost()
         for writer in writers:
             cost.count(writer.computed, writer.block.size)
+            for code in writer.inner_sums():
+                cost.count(code.members.computed, code.members.block.size)
             for root in writer.block.roots:
                 affine = [leaf for leaf in root.gradient if leaf.op == "affine"]
                 cost.count(affine, writer.block.size)
@@ -154,7 +156,7 @@ class _Function:
     # -- blocks -----------------------------------------------------------------------------------
 
     def _block(self, block: Block) -> BlockWriter:
-        writer = BlockWriter(block, len(self.body.items), self.inputs, self.body)
+        writer = BlockWriter(block, self.inputs, self.body)
         outputs = []
         for root in block.roots:
             if self._wanted(root.targets):
@@ -173,6 +175,12 @@ class _Function:
     def _derivative(self, writer: BlockWriter, targets: Any, leaf: Any, e: Any) -> None:
         if leaf.op == "ell":
             self._ell(writer, targets, leaf, e)
+            return
+        if leaf.op == "inner":
+            for member in leaf.payload.gradient:
+                positions = self.pattern.derivatives(*inner_entries(targets, leaf.payload, member))
+                name = writer.inner(leaf).backward(member, writer.adjoint(e), writer.block.size)
+                self.results.add(name, positions, True)
             return
         positions = self.pattern.derivatives(*entries(targets, leaf, self.plan.streams))
         if leaf.op == "x":

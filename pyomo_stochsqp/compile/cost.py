@@ -43,12 +43,14 @@ class Cost:
                 work = 2 * v.payload.indices.size
             elif v.op == "ell":
                 work = READ
+            elif v.op == "inner":
+                work = v.payload.block.size
             else:
                 work = max(size, 1) if v.grouped else 1
                 work *= 1 if v.op in _CHEAP else TRANSCENDENTAL
             if v.batched or v.op == "mean":
                 self.statements += 1
                 self.per_row += work
-            elif v.grouped or v.op == "affine":
+            elif v.grouped or v.op in ("affine", "inner"):
                 self.statements += 1
                 self.fixed += work

@@ -92,6 +92,7 @@ class Evaluator:
         self._evaluate = self._function(Variant(self._parts))
         self._compiled: Compiled | None = None
         self._hessians: dict[bool, Hessian] = {}
+        self._second_space = Space(FUNCTIONS)
         #: estimated seconds of NumPy work after which compiling pays
         self._until_jit = inf
         self.costs = self._variants[Variant(self._parts)].costs
@@ -154,7 +155,7 @@ class Evaluator:
             batches = [_with_weights(b) for b in batches]
         if weighted not in self._hessians:
             self._hessians[weighted] = generate_hessian(
-                self.plan, self._second, self._space, weighted
+                self._second.plan, self._second, self._second_space, weighted
             )
         multipliers = np.concatenate(([1.0], y))
         try:
@@ -173,13 +174,17 @@ class Evaluator:
 
     @cached_property
     def _second(self) -> HessianPlan:
-        return HessianPlan(self.plan)
+        # Written out term by term: second derivatives couple the terms of an inner sum.
+        return HessianPlan(Plan(self.program, inner=False))
 
     def reload(self) -> None:
         """Read mutable Params and values of fixed variables again; nothing is recompiled."""
         self.plan.refresh()
         self._space.reload()
         self._base()
+        if "_second" in self.__dict__:
+            self._second.plan.refresh()
+            self._second_space.reload()
         if self._compiled is not None:
             self._compiled.reload(self._space.names["base"])
 

@@ -19,38 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .adjoint import gradient
-from .block import AffineSlot, Block, Ints
+from .block import Block, Ints
 from .graph import Val
-from .node import Coef
 from .plan import Plan
 from .stream import Streams
-
-
-@dataclass(eq=False)
-class Support:
-    """The entries of a leaf, instance by instance: variables, constant factors, data columns."""
-
-    pointers: Ints
-    indices: Ints
-    scales: list[Coef]
-    field: int | None = None
-    columns: Ints | None = None
-
-    @classmethod
-    def of(cls, leaf: Val, size: int) -> Support:
-        """The entries of a leaf in a block of ``size`` instances (0: not grouped)."""
-        count = max(size, 1)
-        if leaf.op == "x":
-            indices = np.array(np.broadcast_to(leaf.payload.index, (count,)), dtype=np.intp)
-            return cls(np.arange(count + 1), indices, [1.0] * count)
-        slot: AffineSlot = leaf.payload
-        repeat = count if slot.single else 1
-        width = slot.indices.size
-        pointers = np.arange(count + 1) * width if slot.single else slot.pointers
-        columns = None if slot.field is None else np.tile(slot.columns, repeat)
-        return cls(
-            pointers, np.tile(slot.indices, repeat), slot.scales * repeat, slot.field, columns
-        )
+from .support import Support
 
 
 @dataclass(eq=False)
@@ -115,6 +88,7 @@ class HessianPlan:
     """The second derivatives of a program and the pattern they fill."""
 
     def __init__(self, plan: Plan):
+        self.plan = plan
         self.n = plan.n
         self.blocks = [
             (block, second_derivatives(block)) for part in plan.parts for block in part.blocks

@@ -19,11 +19,12 @@ from .assemble import Results
 from .block import Block, Ints
 from .blockcode import BlockWriter
 from .graph import Val
-from .hessian import HessianPlan, Pairs, Second, Support, pairs, row_variables
+from .hessian import HessianPlan, Pairs, Second, pairs, row_variables
 from .node import Coef
 from .plan import Plan
 from .space import Space
 from .statement import Statements, written
+from .support import Support
 
 #: (x, y with a leading one, batches) -> values
 Hessian = Callable[[NDArray[np.float64], NDArray[np.float64], Any], NDArray[np.float64]]
@@ -50,7 +51,7 @@ class _Function:
 
     def lines(self) -> list[str]:
         for block, seconds in self.second.blocks:
-            writer = BlockWriter(block, len(self.body.items), self.inputs, self.body)
+            writer = BlockWriter(block, self.inputs, self.body)
             needed: list[Val] = []
             for s in seconds:
                 per_row = s.leaf.batched or s.other.batched

@@ -79,6 +79,8 @@ class BlockLoops:
                 needed.add(v)
                 stack.extend(v.args)
         order = sorted(needed, key=lambda v: v.index)
+        if any(v.op == "inner" for v in order):
+            raise NotCompilable
         for v in order:
             self._after[v] = v.op == "mean" or any(self._after[a] for a in v.args)
         return order

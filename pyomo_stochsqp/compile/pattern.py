@@ -11,9 +11,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .block import Ints
+from .block import InnerSlot, Ints
+from .graph import Val
 from .plan import Plan
 from .stream import Streams
+from .support import Support
 
 
 class Pattern:
@@ -62,12 +64,15 @@ class Pattern:
         return np.flatnonzero(chosen).tolist()
 
 
-def entries(targets: Ints, leaf: object, streams: Streams) -> tuple[Ints, Ints]:
+def entries(targets: Ints, leaf: Val, streams: Streams) -> tuple[Ints, Ints]:
     """(function, variable) of every derivative that a leaf of a block contributes, flat."""
-    op, payload = leaf.op, leaf.payload  # type: ignore[attr-defined]
+    op, payload = leaf.op, leaf.payload
     if op == "x":
         indices = np.broadcast_to(payload.index, targets.shape)
         return targets, np.asarray(indices, dtype=np.intp)
+    if op == "inner":
+        found = [inner_entries(targets, payload, leaf) for leaf in payload.gradient]
+        return np.concatenate([t for t, _ in found]), np.concatenate([j for _, j in found])
     if op == "ell":
         ell = streams.ells[payload]
         used = ell.indices[ell.used]
@@ -75,6 +80,14 @@ def entries(targets: Ints, leaf: object, streams: Streams) -> tuple[Ints, Ints]:
     if payload.pointers.size == 2:
         return _outer(targets, payload.indices)
     return targets[payload.owners], payload.indices
+
+
+def inner_entries(targets: Ints, slot: InnerSlot, leaf: Val) -> tuple[Ints, Ints]:
+    """(function, variable) of the derivatives through one leaf of the members of an inner sum."""
+    support = Support.of(leaf, slot.block.size)
+    if slot.single:
+        return _outer(targets, support.indices)
+    return targets[slot.owners[support.owners]], support.indices
 
 
 def _outer(targets: Ints, indices: Ints) -> tuple[Ints, Ints]:

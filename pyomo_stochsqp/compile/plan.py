@@ -70,7 +70,7 @@ class StreamPlan:
 class Plan:
     """A program, taken apart."""
 
-    def __init__(self, program: StochasticProgram):
+    def __init__(self, program: StochasticProgram, inner: bool = True):
         self.program = program
         self.n = len(program.variables)
         self.m = len(program.rows)
@@ -96,7 +96,7 @@ class Plan:
             s: self.algebra.scale(f, float(program.sign)) for s, f in self.forms[0].items()
         }
         self.forms[0] = objective
-        self._taper = Taper()
+        self._taper = Taper(self.algebra.make, inner)
         self.parts = self._organise()
         for part in self.parts:
             for block in part.blocks:

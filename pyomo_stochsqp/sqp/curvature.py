@@ -41,7 +41,7 @@ LARGEST_CHANGE = 256.0
 #: diagonal: length of a displacement relative to the step, weight of the newest, least entry
 PROBE_LENGTH = 0.1
 AVERAGING = 0.1
-FLOOR = 1e-12
+FLOOR = 1e-6
 
 #: v -> (the displacement that bounds allow, z), or None outside a function's domain
 Probe = Callable[[Vector], "tuple[Vector, Vector] | None"]

@@ -220,7 +220,7 @@ class ElasticQP:
         left = float(np.abs(qp.distances(w)).sum())
         method = "interior" if before else "active_set"
         steps = before + corrections + 1
-        unhindered = self._try_equality and not bounds.any() and not left
+        unhindered = self._try_equality and not bounds.any() and bool((np.abs(rows) < 2.0).all())
         return QPSolution(qp, d, y, left, method, steps, "solved", bounds, rows, unhindered)
 
 

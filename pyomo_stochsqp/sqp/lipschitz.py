@@ -3,7 +3,7 @@ r"""Lipschitz constants L (of grad f) and Gamma (of grad c, rows summed), measur
 Secants along the step s just taken, both ends estimated on the SAME sample (independent samples
 would measure noise), in the norm |s|_H^2 = s'Hs that the steps are measured in:
 
-    L_secant = |s'(g+ - g)| / |s|_H^2,      Gamma_secant = 2 |c+ - c - J s|_1 / |s|_H^2
+    L_secant = |s'(g+ - g)| / |s|_H^2,      Gamma_secant = |(J+ - J) s|_1 / |s|_H^2
 
     L <- max(1.2 L_secant, 0.9 L),          Gamma <- max(1.2 Gamma_secant, 0.9 Gamma)
 
@@ -25,6 +25,8 @@ from ..oracle import SETUP_STREAM, Estimate, Jacobian, Oracle, Vector
 
 SAFETY = 1.2
 DECAY = 0.9
+#: differences below this share of their terms are rounding, which a tiny step would magnify
+ROUNDING = 1e-13
 RISE = 1.5  # less is a fluctuation of the secants, not news
 CHECK_EVERY = 10
 CALM_AFTER = 20
@@ -52,11 +54,13 @@ def secants(
     here: Estimate, there: Estimate, s: Vector, length: float, jacobian: Jacobian
 ) -> tuple[float, float]:
     """(L_secant, Gamma_secant) of a step s with length = s'Hs > 0."""
-    L = abs(float(s @ (there.g - here.g))) / length
+    change = abs(float(s @ (there.g - here.g)))
+    L = max(change - ROUNDING * float(np.abs(s) @ np.abs(here.g)), 0.0) / length
     if not here.c.size:
         return L, 0.0
-    bend = there.c - here.c - jacobian.times(here.J, s)
-    return L, 2.0 * float(np.abs(bend).sum()) / length
+    bend = np.abs(jacobian.times(there.J - here.J, s)).sum()
+    rounding = ROUNDING * np.abs(jacobian.times(np.abs(here.J), np.abs(s))).sum()
+    return L, max(float(bend - rounding), 0.0) / length
 
 
 def updated(constants: Constants, k: int, L: float, Gamma: float) -> Constants:

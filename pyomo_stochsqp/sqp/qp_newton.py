@@ -29,7 +29,7 @@ from ..oracle import Vector
 from .qp_model import QP, REMOVED, norm
 
 #: |r| relative to the rows' values that counts as zero, and relative to what rounding makes of them
-SOLVED = 1e-11
+SOLVED = 1e-12
 ROUNDING = 1e-15
 #: where no step makes progress any more, an error larger by this factor is put down to rounding
 TOLERATED = 10.0
@@ -159,7 +159,8 @@ class DualNewton:
             moving &= (np.abs(y) < qp.rho) | (r != 0.0)
         h = np.where(here.t == here.d, qp.hessian.diagonal, REMOVED)
         self._backend.factorise(h, qp.J, DELTA.take(moving))
-        # zero for free variables, and of no consequence for the others: it sets the scale of errors
+        # Zero for free variables and of no consequence for the others, but it gives the back end
+        # a scale for its errors: with r_x = 0 it would refine down to the last bit.
         gradient = here.pull + qp.hessian.times(here.d)
         dy = self._backend.solve(-gradient, -r).y
         dy *= moving
@@ -189,7 +190,8 @@ def exact_step(qp: QP, here: DualPoint, dy: Vector) -> float:
     rate = -change / qp.hessian.diagonal
     moves = rate != 0.0
     rate, t = rate[moves], here.t[moves]
-    first, second = (qp.lower[moves] - t) / rate, (qp.upper[moves] - t) / rate
+    with np.errstate(over="ignore"):
+        first, second = (qp.lower[moves] - t) / rate, (qp.upper[moves] - t) / rate
     bend = change[moves] * rate
     times = np.maximum(np.concatenate((np.minimum(first, second), np.maximum(first, second))), 0.0)
     order = np.argsort(times)

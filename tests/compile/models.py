@@ -195,6 +195,60 @@ def narrow() -> Any:
     return m
 
 
+def inner_sums() -> Any:
+    """Sums of many equal terms inside nonlinear expressions: norms, forms, a hidden layer."""
+    rng, n = _rng(), 9
+    C = np.cov(rng.normal(size=(n, 40)))
+    m = pyo.ConcreteModel()
+    source = RandomSource(name="state")
+    m.x = pyo.Var(range(n), initialize=0.2)
+    m.y = pyo.Var(range(8), range(8), initialize=0.2)
+    m.w = RandomParam(range(n), data=rng.normal(size=(N, n)), source=source)
+    m.v = RandomParam(range(5), data=rng.normal(size=(N, 5)), source=source)
+    m.p = pyo.Param(range(n), mutable=True, initialize=lambda m, j: 1.0 + 0.1 * j)
+    m.u = pyo.Expression(expr=sum(m.p[j] * m.x[j] ** 2 for j in range(n)))
+    x, w, v = m.x, m.w, m.v
+    layer = sum(x[k] * pyo.atan(sum(w[j] * m.y[k, j] for j in range(8))) for k in range(8))
+    m.obj = pyo.Objective(
+        expr=E(pyo.sqrt(1 + sum((w[j] * x[j]) ** 2 for j in range(n))) + (layer - v[0]) ** 2)
+        + pyo.sqrt(sum(C[i, j] * x[i] * x[j] for i in range(n) for j in range(n)))
+    )
+    # the same sum in every row, with and without data
+    m.shared = pyo.Constraint(range(5), rule=lambda m, i: pyo.exp(0.1 * m.u) * x[i] + m.u == 1)
+    m.random = pyo.Constraint(
+        range(5),
+        rule=lambda m, i: E(v[i] * pyo.exp(0.1 * sum((x[j] - w[j]) ** 2 for j in range(n)))) <= 9,
+    )
+    # a sum of its own in every row
+    m.own = pyo.Constraint(
+        range(5),
+        rule=lambda m, i: pyo.sqrt(1 + sum((x[j] - 0.1 * i) ** 2 for j in range(n - i % 2))) <= 9,
+    )
+    m.own_random = pyo.Constraint(
+        range(5),
+        rule=lambda m, i: (
+            E(
+                v[i]
+                * pyo.log(2 + sum((0.1 * (i + 1) * x[j] - w[(i + j) % n]) ** 2 for j in range(n)))
+            )
+            <= 9
+        ),
+    )
+    m.layers = pyo.Constraint(
+        range(4),
+        rule=lambda m, i: (
+            E(
+                pyo.cos(
+                    sum(v[i] * pyo.sin(sum(w[j] * m.y[k, j] for j in range(8))) for k in range(8))
+                )
+            )
+            <= 9
+        ),
+    )
+    m.data = pyo.Constraint(expr=E(x[0] * pyo.sqrt(1 + sum(w[j] ** 2 for j in range(n)))) <= 9)
+    return m
+
+
 ALL: list[Callable[[], Any]] = [
     logistic,
     sparse_logistic,
@@ -206,4 +260,5 @@ ALL: list[Callable[[], Any]] = [
     finite_sources,
     exact_only,
     narrow,
+    inner_sums,
 ]

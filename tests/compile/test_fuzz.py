@@ -10,7 +10,7 @@ import pytest
 from pyomo.core.expr.calculus.derivatives import Modes, differentiate
 
 from pyomo_stochsqp import E, RandomParam
-from pyomo_stochsqp.compile import affine, compile_program, plan
+from pyomo_stochsqp.compile import affine, compile_program, plan, template
 from pyomo_stochsqp.declare import read_model
 from pyomo_stochsqp.declare.program import Batch
 from tests.compile.trees import ByExponentials, TreeMaker
@@ -89,6 +89,7 @@ def test_trees(start: int, monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in range(start, start + 50):
         monkeypatch.setattr(plan, "GROUP", [4, 1, 2][seed % 3])
         monkeypatch.setattr(affine, "LONG", [7, 2][seed % 2])
+        monkeypatch.setattr(template, "INNER", [8, 2][seed % 5 > 2])
         check(seed)
 
 
@@ -98,4 +99,5 @@ def test_many_trees(monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in range(1000, 1000 + 6700):
         monkeypatch.setattr(plan, "GROUP", [4, 1, 2][seed % 3])
         monkeypatch.setattr(affine, "LONG", [7, 2][seed % 2])
+        monkeypatch.setattr(template, "INNER", [8, 2][seed % 5 > 2])
         check(seed)

@@ -138,6 +138,20 @@ def test_named_expressions_are_evaluated_once() -> None:
     assert evaluator.source_code().count("a_exp(") == 1
 
 
+def test_inner_sums_are_arrays() -> None:
+    """Equal terms inside nonlinear expressions are not written out one by one."""
+    evaluator = compile_program(read_model(models.inner_sums()), jit=False)
+    found = {
+        id(v.payload)
+        for part in evaluator.plan.parts
+        for block in part.blocks
+        for v in block.graph.values()
+        if v.op == "inner"
+    }
+    assert len(found) >= 9
+    assert evaluator.source_code().count("\n") < 250
+
+
 def test_deep_expressions() -> None:
     m = pyo.ConcreteModel()
     m.x = pyo.Var(initialize=0.5)
