@@ -52,7 +52,7 @@ class Lowering:
                 # Its arguments are known by now.
                 e = stack.pop()
                 known[id(e)] = self._operation(e)
-            elif e.__class__ in native_numeric_types or id(e) in known:
+            elif id(e) in known:
                 continue
             elif e.__class__ in _LINEAR:
                 known[id(e)] = self._linear(e)
@@ -61,7 +61,9 @@ class Lowering:
             else:
                 stack.append(e)
                 stack.append(None)
-                stack.extend(e.args)
+                for a in e.args:
+                    if a.__class__ not in native_numeric_types and id(a) not in known:
+                        stack.append(a)
         return known[id(expr)]
 
     def _get(self, e: Any) -> Form:
@@ -134,23 +136,23 @@ class Lowering:
         return total
 
     def _product(self, e: Any) -> Form:
-        a, b = e.args
+        a, b = e._args_
         return self._algebra.multiply(self._get(a), self._get(b))
 
     def _division(self, e: Any) -> Form:
-        a, b = e.args
+        a, b = e._args_
         return self._algebra.divide(self._get(a), self._get(b))
 
     def _negation(self, e: Any) -> Form:
-        return self._algebra.scale(self._get(e.args[0]), -1.0)
+        return self._algebra.scale(self._get(e._args_[0]), -1.0)
 
     def _power(self, e: Any) -> Form:
-        a, b = e.args
+        a, b = e._args_
         return self._algebra.power(self._get(a), self._get(b))
 
     def _unary(self, e: Any) -> Form:
         name = e.getname()
-        form = self._get(e.args[0])
+        form = self._get(e._args_[0])
         if name not in SMOOTH:
             self._need_data_only(name, form)
         return self._algebra.function(name, form)
