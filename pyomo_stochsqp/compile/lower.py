@@ -90,32 +90,32 @@ class Lowering:
         """Sums of coefficient * variable, the bulk of most models, without the general walk."""
         total = Form()
         terms, variables, data = total.terms, self._variables, self._data
-        algebra, known = self._algebra, self._known
+        algebra = self._algebra
         make = algebra.make
         for arg in e.args if e.__class__ is ne.LinearExpression else (e,):
-            if arg.__class__ is ne.MonomialTermExpression:
-                coef, v = arg._args_
-                j = variables.get(id(v))
-                if j is not None:
-                    node = make("var", payload=j)
-                    if coef.__class__ in native_numeric_types:
-                        k: Any = float(coef)
-                    elif id(coef) in data:
-                        k = make("data", payload=data[id(coef)])
-                    else:
-                        k = algebra.coefficient(self._walk(coef))
-                    if node not in terms and (k.__class__ is not float or k != 0.0):
-                        terms[node] = k
-                    else:
-                        algebra.accumulate(total, Form(0.0, {node: k}))
+            cls = arg.__class__
+            scale: Any = 1.0
+            if cls is ne.MonomialTermExpression:
+                coef, arg = arg._args_
+                if coef.__class__ in native_numeric_types:
+                    scale = float(coef)
+                elif id(coef) in data:
+                    scale = make("data", payload=data[id(coef)])
                 else:
-                    algebra.accumulate(total, algebra.multiply(self._walk(coef), self._walk(v)))
-            elif arg.__class__ in native_numeric_types:
-                algebra.accumulate(total, Form(float(arg)))
-            elif id(arg) in known:
-                algebra.accumulate(total, known[id(arg)])
+                    scale = algebra.coefficient(self._walk(coef))
+            elif cls is ne.NPV_NegationExpression:
+                arg, scale = arg._args_[0], -1.0
+            if id(arg) in variables:
+                node = make("var", payload=variables[id(arg)])
+            elif id(arg) in data and scale.__class__ is float:
+                node = make("data", payload=data[id(arg)])
             else:
-                algebra.accumulate(total, self._walk(arg))
+                algebra.accumulate(total, algebra.multiply(algebra.form(scale), self._walk(arg)))
+                continue
+            if node in terms or (scale.__class__ is float and scale == 0.0):
+                algebra.accumulate(total, Form(0.0, {node: scale}))
+            else:
+                terms[node] = scale
         return total
 
     def _operation(self, e: Any) -> Form:

@@ -2,7 +2,7 @@ r"""Two phases in one method: sample while estimates are noisy, then finish exac
 
 The sampled phase is Algorithm 1. Once a batch holds every scenario of every source there is nothing
 left to sample, and the exact phase (line search, quasi-Newton curvature) takes over at the current
-point with the current merit parameter. A model without randomness starts there.
+point. It starts with its own merit parameter: noise may have lowered the sampled one for nothing. A model without randomness starts there.
 """
 
 from __future__ import annotations
@@ -33,7 +33,5 @@ class TwoPhase:
             return self._sampled.step(state)
         if not state.exact:
             fresh = self._exact.start(state.x)
-            state = replace(
-                fresh, k=state.k, samples=state.samples, tau=state.tau, batch=state.batch
-            )
+            state = replace(fresh, k=state.k, samples=state.samples, batch=state.batch)
         return self._exact.step(state)
