@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -43,11 +44,15 @@ def logistic(sparse: bool) -> tuple[Any, dict[str, Any]]:
 
 def small() -> tuple[Any, dict[str, Any]]:
     """P2: a small nonlinear program, n = 5, m = 3."""
-    rng = np.random.default_rng(2)
-    data = {"w": rng.normal(0.2, 0.5, size=(N, 4))}
+    data = {"w": np.random.default_rng(2).normal(0.2, 0.5, size=(N, 4))}
+    return small_model(data["w"]), data
+
+
+def small_model(table: Any) -> Any:
+    """P2 on any table of four columns."""
     m = pyo.ConcreteModel()
     m.x = pyo.Var(range(5), initialize=0.5)
-    m.w = RandomParam(range(4), data=data["w"])
+    m.w = RandomParam(range(4), data=table)
     x, w = m.x, m.w
     m.obj = pyo.Objective(
         expr=E(
@@ -61,7 +66,7 @@ def small() -> tuple[Any, dict[str, Any]]:
     m.c1 = pyo.Constraint(expr=E(w[0] * x[0] + w[1] * x[1] ** 2) == 1)
     m.c2 = pyo.Constraint(expr=E(pyo.sin(w[2] * x[2]) * x[3] + w[3] * x[4]) == 0.5)
     m.c3 = pyo.Constraint(expr=x[0] * x[4] + x[1] ** 2 - x[3] == 1)
-    return m, data
+    return m
 
 
 def sparse_rows() -> tuple[Any, dict[str, Any]]:
@@ -89,3 +94,50 @@ def sparse_rows() -> tuple[Any, dict[str, Any]]:
         return E(pyo.exp(m.p[i] * a) + m.q[i] * b * c + rooted + e**2) == 3
 
     return m, data
+
+
+def small_blocks(count: int) -> tuple[Any, float]:
+    """P2 as explicit scenario blocks, and the CPU seconds that Pyomo took to build them."""
+    table = np.random.default_rng(2).normal(0.2, 0.5, size=(count, 4))
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(range(5), initialize=0.5)
+    x = m.x
+
+    def scenario(b: Any, s: int) -> None:
+        w = table[s].tolist()
+        b.cost = pyo.Expression(
+            expr=pyo.exp(w[0] * x[0])
+            + (x[1] - w[1]) ** 2
+            + pyo.log(1 + (w[2] * x[2]) ** 2)
+            + w[3] * x[3] * x[4]
+        )
+        b.first = pyo.Expression(expr=w[0] * x[0] + w[1] * x[1] ** 2)
+        b.second = pyo.Expression(expr=pyo.sin(w[2] * x[2]) * x[3] + w[3] * x[4])
+
+    start = time.process_time()
+    m.scenario = pyo.Block(range(count), rule=scenario)
+    seconds = time.process_time() - start
+    m.obj = pyo.Objective(expr=E(m.scenario[:].cost) + 0.1 * (x[3] ** 2 + x[4] ** 2))
+    m.c1 = pyo.Constraint(expr=E(m.scenario[:].first) == 1)
+    m.c2 = pyo.Constraint(expr=E(m.scenario[:].second) == 0.5)
+    return m, seconds
+
+
+def logistic_blocks(count: int) -> tuple[Any, float]:
+    """0/1 features and -1/+1 labels as explicit blocks, and the seconds to build them."""
+    rng = np.random.default_rng(1)
+    n = 123
+    features = (rng.random((count, n)) < 14 / n) * 1.0
+    labels = rng.choice([-1.0, 1.0], count)
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(range(n), initialize=0.1)
+
+    def scenario(b: Any, s: int) -> None:
+        margin = sum(features[s, j] * m.x[j] for j in np.flatnonzero(features[s]).tolist())
+        b.cost = pyo.Expression(expr=pyo.log(1 + pyo.exp(-labels[s] * margin)))
+
+    start = time.process_time()
+    m.scenario = pyo.Block(range(count), rule=scenario)
+    seconds = time.process_time() - start
+    m.obj = pyo.Objective(expr=E(m.scenario[:].cost))
+    return m, seconds

@@ -31,6 +31,8 @@ class Results:
         self._arrays: list[tuple[list[str], Ints]] = []
         self._many: list[tuple[str, str, Ints]] = []
         self._scattered: list[tuple[str, str]] = []
+        #: every result is written exactly once
+        self._covered = False
         #: name -> stretch of ``out`` in which it is to be computed
         self.places: dict[str, str] = {}
         #: names that the closing lines read
@@ -72,6 +74,9 @@ class Results:
         lines += self._array_lines(body)
         for positions, name in self._scattered:
             lines.append(f"add_at(out, ({positions}).ravel(), {name}.ravel())")
+        if self._covered:
+            # Nothing is added to, so only the places that nobody writes need a number.
+            return [f"out = empty({size})", f"out[{size - 2}:] = 0.0"], lines
         return [f"out = {self._start}"], lines
 
     def _entry(self, p: int) -> str:
@@ -105,6 +110,8 @@ class Results:
         if rest:
             lines.append(self._placed(rest))
             self.kept += [name for name, _, _ in rest]
+        once = bool((touched[:-2] == 1).all()) and not touched[-2:].any()
+        self._covered = once and not (self._floats or self._base or self._scattered)
         return lines
 
     def _placed(self, rest: list[tuple[str, Ints, bool]]) -> str:

@@ -30,7 +30,7 @@ from .plan import ColumnAverage, Plan, ProductAverage, StreamPlan
 from .space import Space
 from .statement import Statements, written
 
-#: (x, batches) -> (out, 0.0 if all of out is finite)
+#: (x, batches) -> (out, a number that is finite only if all of out is)
 Evaluate = Callable[[NDArray[np.float64], Any], tuple[NDArray[np.float64], float]]
 
 #: shape of an array with one entry per derivative
@@ -52,6 +52,7 @@ FUNCTIONS: dict[str, Any] = {
     "add_at": np.add.at,
     "add_reduce": np.add.reduce,
     "reduceat": np.add.reduceat,
+    "empty": np.empty,
     "zeros": np.zeros,
     "broadcast_to": np.broadcast_to,
     "uniform": kernels.uniform,
@@ -118,13 +119,13 @@ class _Function:
         preamble = self.inputs.preamble()
         statements = [*self.inputs.statements.items, *self.body.items]
         middle, closing = written(statements, self.results.places, self.results.kept, closing)
-        # Zero times the results is zero unless one of them is infinite or NaN.
+        # The sum of squares is finite only if all results are (the converse is checked if not).
         return [
             *opening,
             *preamble,
             *middle,
             *closing,
-            "return out, out.dot(zero)",
+            "return out, out.dot(out)",
         ]
 
     def _wanted(self, targets: NDArray[Any]) -> bool:

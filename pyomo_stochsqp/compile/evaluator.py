@@ -83,7 +83,6 @@ class Evaluator:
         self._space = Space(FUNCTIONS)
         self._parts = frozenset([-1, *range(len(self.plan.streams.streams))])
         self._variants: dict[Variant, Generated] = {}
-        self._space.names["zero"] = np.zeros(self.pattern.size)
         self._g = slice(0, self.n)
         self._c = slice(self.n, self.n + self.m)
         self._J = slice(self.n + self.m, self.pattern.f)
@@ -119,7 +118,7 @@ class Evaluator:
             out, check = self._quietly(function, x, batches)
         except _DOMAIN_ERRORS as e:
             out, check, error = self._undefined(), nan, e
-        if objective or check != 0.0:
+        if objective or not check < inf:
             return self._estimate(out, x, batches, objective, error)
         return Estimate(out[self._g], out[self._c], out[self._J])
 
@@ -137,7 +136,7 @@ class Evaluator:
                 batches[s] = batch
                 variant = Variant(mine, batch.weights is not None, objective)
                 out, check = self._run(variant, x, batches)
-                if check == 0.0:
+                if check < inf or np.isfinite(out).all():
                     total += share * out
                 else:
                     return self._estimate(out, x, batches, objective)

@@ -105,6 +105,9 @@ def written(
                 owned[s.name] = (s.shape, last.get(s.name, i))
         if place is not None:
             lines.append(f"{place} = {rename.get(s.name, s.name)}")
+    # Results that no statement computes (x itself, constants) are copied.
+    computed = {s.name for s in statements}
+    lines += [f"{place} = {name}" for name, place in places.items() if name not in computed]
     if rename:
         pattern = re.compile(r"\b(" + "|".join(rename) + r")\b")
         closing = [pattern.sub(lambda m: rename[m[0]], line) for line in closing]

@@ -159,6 +159,7 @@ def _choices(
             theta=options["step_range"],
             step_rule=options["step_rule"],
             step_cap=options["max_step"],
+            restarts=options["preset"] != "paper",
         ),
     )
 

@@ -101,6 +101,9 @@ class StochasticSQP:
     def step(self, state: State) -> State:
         """The body of Algorithm 1's loop."""
         k, p, beta = state.k + 1, self._p, self._beta(state.k + 1)
+        if p.restarts and k >= 8 and k & (k - 1) == 0:
+            # What lowered them may be long past: far from the solution, or noise of small batches.
+            state = replace(state, tau=p.tau0, xi=p.xi0)
         H = state.curvature.H
 
         look = self._evaluate(k, state)

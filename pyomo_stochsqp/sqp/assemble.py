@@ -49,7 +49,9 @@ class Choices:
     kkt_solver: str = "auto"
     #: Algorithm 1 and nothing else: no exact phase, no elastic rows where there are equalities only
     literal: bool = False
-    parameters: Parameters = field(default_factory=lambda: Parameters(tau0=1.0, step_cap=1.0))
+    parameters: Parameters = field(
+        default_factory=lambda: Parameters(tau0=1.0, step_cap=1.0, restarts=True)
+    )
 
 
 @dataclass(frozen=True)

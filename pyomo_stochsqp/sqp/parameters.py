@@ -23,6 +23,8 @@ class Parameters:
     step_rule: str = "max"
     #: largest alpha; None leaves it to varphi, as in the paper
     step_cap: float | None = None
+    #: tau and xi start anew at iterations 8, 16, 32, ...; the paper's never rise
+    restarts: bool = False
 
 
 def curvature_floor(p: Parameters, beta: float) -> float:

@@ -138,6 +138,22 @@ def test_named_expressions_are_evaluated_once() -> None:
     assert evaluator.source_code().count("a_exp(") == 1
 
 
+def test_derivatives_that_are_variables() -> None:
+    """x'x/2 has the gradient x: a result that needs no computation, only a copy."""
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(range(5), initialize=1.0)
+    m.y = pyo.Var(range(5), initialize=1.0)
+    m.obj = pyo.Objective(expr=0.5 * sum(m.x[j] ** 2 for j in range(5)))
+    m.con = pyo.Constraint(range(5), rule=lambda m, i: m.x[i] * m.y[i] == 1)
+    evaluator = compile_program(read_model(m), jit=False)
+    x = np.arange(1.0, 11.0)
+    estimate = evaluator.evaluate(x, ())
+    np.testing.assert_array_equal(estimate.g, [1, 2, 3, 4, 5, 0, 0, 0, 0, 0])
+    np.testing.assert_array_equal(estimate.J.reshape(5, 2), np.stack((x[5:], x[:5]), axis=1))
+    x[:] = 0.0
+    assert estimate.g[1] == 2.0
+
+
 def test_inner_sums_are_arrays() -> None:
     """Equal terms inside nonlinear expressions are not written out one by one."""
     evaluator = compile_program(read_model(models.inner_sums()), jit=False)
