@@ -30,6 +30,7 @@ class Inputs:
         self.data = FieldCode(plan, space, self.statements, self.stream)
         self._scalars: set[int] = set()
         self._streams: dict[int, None] = {}
+        self._inverses: set[int] = set()
         self._known: dict[Any, str] = {}
         self._prefixes = 0
 
@@ -66,7 +67,9 @@ class Inputs:
 
     def inverse_size(self, s: int) -> str:
         self.stream(s)
-        return f"i{self.plan.streams.streams[s].source}"
+        source = self.plan.streams.streams[s].source
+        self._inverses.add(source)
+        return f"i{source}"
 
     def weights(self, s: int) -> str:
         """The weight of every drawn row in a mean."""
@@ -82,14 +85,15 @@ class Inputs:
 
     def preamble(self) -> list[str]:
         """The lines that define what the statements read."""
-        data = self.data.preamble()
         lines = self._x_lines()
         streams = self.plan.streams
         for s in sorted({streams.streams[s].source for s in self._streams}):
-            lines += [f"b{s} = batches[{s}]", f"n{s} = b{s}.size", f"i{s} = 1.0/n{s}"]
+            lines += [f"b{s} = batches[{s}]", f"n{s} = b{s}.size"]
+            if s in self._inverses:
+                lines.append(f"i{s} = 1.0/n{s}")
         for s in self._streams:
             lines += self._stream_lines(s)
-        return lines + data
+        return lines
 
     def _x_lines(self) -> list[str]:
         wanted = sorted(self._scalars)

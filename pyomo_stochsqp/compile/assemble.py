@@ -62,8 +62,8 @@ class Results:
     def lines(self, body: Statements) -> tuple[list[str], list[str]]:
         """(opening, closing) lines; sums of arrays are added to the body."""
         size = self._size
-        for name, ones, positions in self._many:
-            self.add(body.infix("*", name, ones, shape=(False, True)), positions, True)
+        for name, ones, where in self._many:
+            self.add(body.infix("*", name, ones, shape=(False, True)), where, True)
         if size <= SMALL and not self._arrays and not self._scattered:
             return [], [f"out = array(({', '.join(self._entry(p) for p in range(size))},))"]
         lines = []

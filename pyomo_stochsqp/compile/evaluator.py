@@ -8,7 +8,7 @@ functions (see :mod:`.codegen`); this class keeps them, their constants and the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from math import inf, nan
 from typing import Any
@@ -18,15 +18,15 @@ from numpy.typing import NDArray
 from pyomo.common.gc_manager import PauseGC
 
 from ..declare.program import Batch, StochasticProgram
-from ..errors import ModelError
 from ..oracle import Estimate, EvaluationIssue
 from .block import constants
+from .chunks import chunks
 from .codegen import FUNCTIONS, Evaluate, Generated, Variant, generate
 from .diagnose import diagnose
 from .hessian import HessianPlan
 from .hessiancode import Hessian, generate_hessian
 from .jit import Compiled, NotCompilable, installed
-from .kernels import quiet_caller
+from .kernels import quiet_caller, under_errstate
 from .pattern import Pattern
 from .plan import Plan
 from .space import Space
@@ -42,8 +42,8 @@ JIT_SOURCE = 40_000
 #: Raised by scalar arithmetic where array arithmetic gives NaN or infinity.
 _DOMAIN_ERRORS = (ValueError, OverflowError, ZeroDivisionError)
 
-#: Rows evaluated at once by :meth:`Evaluator.evaluate_full`.
-CHUNK_ROWS = 4096
+#: Elementary operations in one chunk of :meth:`Evaluator.evaluate_full`.
+CHUNK = 2**22
 
 
 def compile_program(program: StochasticProgram, jit: Any = "auto") -> Evaluator:
@@ -118,21 +118,28 @@ class Evaluator:
             out, check = self._quietly(function, x, batches)
         except _DOMAIN_ERRORS as e:
             out, check, error = self._undefined(), nan, e
+        except RuntimeError:
+            out, check = self._call(function, x, batches)
         if objective or not check < inf:
             return self._estimate(out, x, batches, objective, error)
         return Estimate(out[self._g], out[self._c], out[self._J])
 
     def evaluate_full(
-        self, x: Floats, objective: bool = False, chunk_rows: int = CHUNK_ROWS
+        self, x: Floats, objective: bool = False, chunk_rows: int | None = None
     ) -> Estimate:
-        """The exact averages over all rows of all sources, a chunk of rows at a time."""
+        """The exact averages over all rows of all sources, a chunk of rows at a time.
+
+        ``chunk_rows`` is chosen for a bounded amount of memory unless given.
+        """
         total, _ = self._run(Variant(frozenset([-1]), False, objective), x, ())
         batches: list[Any] = [None] * len(self.program.sources)
-        for s in range(len(self.program.sources)):
+        for s, source in enumerate(self.program.sources):
             mine = frozenset(
                 k for k, stream in enumerate(self.plan.streams.streams) if stream.source == s
             )
-            for share, batch in self._chunks(s, chunk_rows):
+            per_row = sum(self.costs[k].per_row for k in mine if k in self.costs)
+            rows = chunk_rows or min(max(CHUNK // (per_row + 1), 64), 2**14)
+            for share, batch in chunks(source, rows):
                 batches[s] = batch
                 variant = Variant(mine, batch.weights is not None, objective)
                 out, check = self._run(variant, x, batches)
@@ -158,7 +165,7 @@ class Evaluator:
             )
         multipliers = np.concatenate(([1.0], y))
         try:
-            values = self._quietly(self._hessians[weighted], x, multipliers, batches)
+            values = self._call(self._hessians[weighted], x, multipliers, batches)
         except _DOMAIN_ERRORS:
             values = np.full(self._second.size, nan)
         return values[: self._second.nnz]
@@ -248,9 +255,16 @@ class Evaluator:
 
     def _run(self, variant: Variant, x: Floats, batches: Sequence[Any]) -> tuple[Floats, float]:
         try:
-            return self._quietly(self._function(variant), x, batches)
+            return self._call(self._function(variant), x, batches)
         except _DOMAIN_ERRORS:
             return self._undefined(), nan
+
+    def _call(self, function: Callable[..., Any], *args: Any) -> Any:
+        try:
+            return self._quietly(function, *args)
+        except RuntimeError:
+            # Another thread is evaluating, and only one at a time can use the prepared context.
+            return under_errstate(function, *args)
 
     def _undefined(self) -> Floats:
         return np.full(self.pattern.size, nan)
@@ -277,34 +291,6 @@ class Evaluator:
                 issue = EvaluationIssue(name, "the value or a derivative overflows")
         f = float(out[self.pattern.f]) if objective else None
         return Estimate(out[self._g], out[self._c], out[self._J], f, issue)
-
-    def _chunks(self, s: int, chunk_rows: int) -> Iterator[tuple[float, Batch]]:
-        """(probability, batch) of consecutive rows of a finite source."""
-        parts = self.program.sources[s].parts
-        sizes = []
-        for part in parts:
-            if part.size is None:
-                raise ModelError(
-                    f"Source '{self.program.sources[s].name}' is drawn from a distribution, so it "
-                    "has no full data. Evaluate on a large sample instead."
-                )
-            sizes.append(part.size)
-        total = int(np.prod(sizes))
-        plain = all(p.weights is None for p in parts)
-        for start in range(0, total, chunk_rows):
-            stop = min(start + chunk_rows, total)
-            rows: tuple[Any, ...] = (slice(start, stop),)
-            if len(parts) > 1:
-                rows = np.unravel_index(np.arange(start, stop), sizes)
-            if plain:
-                yield (stop - start) / total, Batch(stop - start, rows)
-                continue
-            weights = np.ones(stop - start)
-            for part, size, r in zip(parts, sizes, rows, strict=True):
-                weights *= 1.0 / size if part.weights is None else part.weights[r]
-            share = float(weights.sum())
-            if share > 0.0:
-                yield share, Batch(stop - start, rows, weights / share)
 
 
 def _with_weights(batch: Batch) -> Batch:

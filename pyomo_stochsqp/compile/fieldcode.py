@@ -139,23 +139,24 @@ class FieldCode:
 
     # -- fetching ---------------------------------------------------------------------------------
 
-    def preamble(self) -> list[str]:
-        """The lines that fetch what was asked for. To be called once, after the body is written."""
+    def fetches(self) -> list[Statement]:
+        """Statements that fetch what was asked for; to be called once, after the body."""
         for f, statement in self._means.items():
             if f not in self._tables:
                 # Read for its means only: the rows need no name and can be forgotten at once.
                 statement.args = (statement.args[0], f"({self._rows_text(f)})")
-        lines = []
+        result = []
         for f in dict.fromkeys([*self._sparse, *self._tables]):
             info = self._plan.streams.fields[f]
-            if info.sparse:
-                self._space.names[f"M{f}"] = info.matrix
-                lines.append(f"S{f} = sparse_rows(M{f}, r{info.stream}_{info.part})")
-                if f in self._tables:
-                    lines.append(f"F{f} = sparse_dense(S{f}, {info.width})")
-            else:
-                lines.append(f"F{f} = {self._rows_text(f)}")
-        return lines
+            if not info.sparse:
+                result.append(Statement(f"F{f}", self._rows_text(f), ()))
+                continue
+            self._space.names[f"M{f}"] = info.matrix
+            rows = f"r{info.stream}_{info.part}"
+            result.append(Statement(f"S{f}", f"sparse_rows(M{f}, {rows})", ()))
+            if f in self._tables:
+                result.append(Statement(f"F{f}", f"sparse_dense(S{f}, {info.width})", ()))
+        return result
 
     def _rows_text(self, f: int) -> str:
         info = self._plan.streams.fields[f]

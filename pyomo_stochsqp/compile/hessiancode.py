@@ -23,7 +23,7 @@ from .hessian import HessianPlan, Pairs, Second, pairs, row_variables
 from .node import Coef
 from .plan import Plan
 from .space import Space
-from .statement import Statements, written
+from .statement import Statements, scheduled, written
 from .support import Support
 
 #: (x, y with a leading one, batches) -> values
@@ -60,8 +60,9 @@ class _Function:
             for s in seconds:
                 self._add(writer, block, s)
         opening, closing = self.results.lines(self.body)
+        inputs = [*self.inputs.data.fetches(), *self.inputs.statements.items]
         preamble = self.inputs.preamble()
-        statements = [*self.inputs.statements.items, *self.body.items]
+        statements = scheduled(inputs, self.body.items)
         middle, closing = written(statements, self.results.places, self.results.kept, closing)
         return [*opening, *preamble, *middle, *closing, "return out"]
 

@@ -40,14 +40,15 @@ def quiet_caller() -> Callable[..., Any]:
     microseconds per evaluation. Before NumPy 2 the error state was not part of the context.
     """
     if np.lib.NumpyVersion(np.__version__) < "2.0.0":
-        return _under_errstate
+        return under_errstate
     context = contextvars.copy_context()
     context.run(np.seterr, all="ignore")
 
     return context.run
 
 
-def _under_errstate(function: Callable[..., Any], *args: Any) -> Any:
+def under_errstate(function: Callable[..., Any], *args: Any) -> Any:
+    """call(function, *args) without floating-point warnings, in any thread."""
     with np.errstate(all="ignore"):
         return function(*args)
 

@@ -15,36 +15,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from .block import AffineSlot, Block, Root
+from .block import Block
 from .blockcode import LONGEST_SUM
 from .graph import Val
+from .loopleaves import Gradient, LeafLoops
 from .loops import Loops, NotCompilable
 from .pattern import Pattern, entries
 
 _COMPARE = {"where_lt": "<", "where_le": "<=", "where_eq": "=="}
-
-
-class Gradient:
-    """Sum over the batch of  w p W_e  for the entries e of a leaf that differs between rows."""
-
-    def __init__(self, root: Root, leaf: Val, e: Val, array: str):
-        self.root, self.leaf, self.array = root, leaf, array
-        self.number, self.u, self.p = 1.0, None, None  # type: tuple[float, Val | None, Val | None]
-        if e.op == "lit":
-            self.number, e = e.payload, e.args[0]
-        if e.op == "num":
-            self.number = e.payload
-        else:
-            for a in e.args if e.op == "mix" else (e,):
-                if a.batched:
-                    self.p = a
-                else:
-                    self.u = a
-        several = leaf.op == "affine" and not leaf.payload.single
-        #: summed for each instance, not once for the block
-        self.grouped = several or (self.p is not None and self.p.grouped)
 
 
 class BlockLoops:
@@ -55,6 +33,7 @@ class BlockLoops:
         self.loops = loops
         self.pattern = pattern
         self._prefix = loops.prefix()
+        self._leaves = LeafLoops(loops, pattern, self._prefix, block.size)
         self.gradients = [
             Gradient(root, leaf, e, f"D{self._prefix}{i}_{leaf.index}")
             for i, root in enumerate(block.roots)
@@ -167,15 +146,7 @@ class BlockLoops:
             self.loops.put(f"{self.name(v)} = 0.0")
         for g in gradients:
             if g.leaf.op == "affine":
-                self.loops.put(f"{g.array} = np.zeros({self._length(g)})")
-
-    def _length(self, g: Gradient) -> int:
-        """Numbers that the sum of a gradient needs."""
-        slot: AffineSlot = g.leaf.payload
-        if self._sparse(slot):
-            assert slot.field is not None
-            return self.loops.plan.streams.fields[slot.field].width
-        return slot.indices.size * (self.block.size if g.grouped and slot.single else 1)
+                self.loops.put(f"{g.array} = np.zeros({self._leaves.length(g)})")
 
     def _sum(self, means: list[Val], gradients: list[Gradient]) -> None:
         for v in means:
@@ -186,16 +157,12 @@ class BlockLoops:
             if g.leaf.op == "ell":
                 self._ell_gradient(g, p)
             else:
-                self._affine_sum(g, p)
+                self._leaves.add_affine(g, p)
 
-    def _summed(self, g: Gradient, e: str) -> str:
-        """Text of the sum that belongs to entry e."""
-        slot: AffineSlot = g.leaf.payload
-        if self._sparse(slot):
-            return f"{g.array}[{self.loops.index(slot.columns, 'e')}]"
-        if g.grouped and slot.single:
-            return f"{g.array}[g*{slot.indices.size}+e]"
-        return f"{g.array}[{e}]"
+    def _ell_gradient(self, g: Gradient, p: str) -> None:
+        if self.block.size or (g.u is not None and self._after[g.u]):
+            raise NotCompilable
+        self._leaves.add_ell(g, p, "" if g.u is None else f"*{self.name(g.u)}")
 
     # -- values -----------------------------------------------------------------------------------
 
@@ -205,9 +172,9 @@ class BlockLoops:
             return
         name = self.name(v)
         if op == "affine":
-            self._affine(v.payload, name)
+            self._leaves.affine(v.payload, name)
         elif op == "ell":
-            self._ell(v.payload, name)
+            self._leaves.ell(v.payload, name)
         elif op == "add":
             args = [self.name(a) for a in v.args]
             self.loops.put(f"{name} = {' + '.join(args[:LONGEST_SUM])}")
@@ -249,95 +216,6 @@ class BlockLoops:
             return f"{op}({', '.join(args)})"
         return f"math.{op}({args[0]})"
 
-    # -- affine forms -----------------------------------------------------------------------------
-
-    def _sparse(self, slot: AffineSlot) -> bool:
-        assert slot.field is not None
-        return self.loops.plan.streams.fields[slot.field].sparse
-
-    def _entries(self, slot: AffineSlot) -> tuple[str, str]:
-        """(head of the loop over an instance's entries, text of the entry's number)."""
-        if slot.single:
-            return f"for e in range({slot.indices.size}):", "e"
-        start = self.loops.stored(slot.pointers)
-        count = f"I[{start}+g+1]-I[{start}+g]"
-        return f"for e in range({count}):", f"(I[{start}+g]+e)"
-
-    def _affine(self, slot: AffineSlot, name: str) -> None:
-        loops = self.loops
-        if slot.field is not None and self._sparse(slot):
-            self._sparse_product(slot, name)
-            return
-        head, e = self._entries(slot)
-        loops.put(f"{name} = 0.0")
-        with loops.loop(head):
-            factors = [f"x[{loops.index(slot.indices, e)}]"]
-            if not slot.plain:
-                factors.append(f"K[{loops.constant(slot.scales)}+{e}]")
-            if slot.field is not None:
-                factors.append(loops.element(slot.field, loops.index(slot.columns, e)))
-            loops.put(f"{name} += {'*'.join(factors)}")
-
-    def _sparse_product(self, slot: AffineSlot, name: str) -> None:
-        """The row's entries times x laid out by columns (prepared before the loop)."""
-        if not slot.single:
-            raise NotCompilable
-        loops, f = self.loops, slot.field
-        assert f is not None
-        info = loops.plan.streams.fields[f]
-        loops.fields[f] = None
-        spread = f"X{self._prefix}{f}_{loops.stored(slot.columns)}"
-        k = "" if slot.plain else f"*K[{loops.constant(slot.scales)}+e]"
-        loops.ahead(f"{spread} = np.zeros({info.width})")
-        loops.ahead(f"for e in range({slot.indices.size}):")
-        at = loops.index(slot.columns, "e")
-        loops.ahead(f"    {spread}[{at}] += x[{loops.index(slot.indices, 'e')}]{k}")
-        row = f"q{info.part}"
-        loops.put(f"{name} = 0.0")
-        with loops.loop(f"for e in range(P{f}[{row}], P{f}[{row}+1]):"):
-            loops.put(f"{name} += V{f}[e]*{spread}[C{f}[e]]")
-
-    def _affine_sum(self, g: Gradient, p: str) -> None:
-        loops = self.loops
-        slot: AffineSlot = g.leaf.payload
-        f = slot.field
-        assert f is not None
-        loops.put(f"p = {p}")
-        if self._sparse(slot):
-            if g.grouped:
-                raise NotCompilable
-            row = f"q{loops.plan.streams.fields[f].part}"
-            loops.fields[f] = None
-            with loops.loop(f"for e in range(P{f}[{row}], P{f}[{row}+1]):"):
-                loops.put(f"{g.array}[C{f}[e]] += p*V{f}[e]")
-            return
-        head, e = self._entries(slot)
-        with loops.loop(head):
-            element = loops.element(f, loops.index(slot.columns, e))
-            loops.put(f"{self._summed(g, e)} += p*{element}")
-
-    def _ell(self, number: int, name: str) -> None:
-        loops = self.loops
-        loops.ells[number] = None
-        loops.put(f"{name} = 0.0")
-        with loops.loop(f"for e in range(N{number}.shape[1]):"):
-            loops.put(f"{name} += x[N{number}[q0, e]]*L{number}[q0, e]")
-
-    def _ell_gradient(self, g: Gradient, p: str) -> None:
-        if self.block.size or (g.u is not None and self._after[g.u]):
-            raise NotCompilable
-        loops, number = self.loops, g.leaf.payload
-        loops.ells[number] = None
-        ell = loops.plan.streams.ells[number]
-        (t,) = g.root.targets
-        place = self.pattern.derivatives(np.full_like(ell.indices, t), ell.indices)
-        place = np.where(ell.used, place, self.pattern.spare)
-        start, width = loops.stored(place), ell.indices.shape[1]
-        u = "" if g.u is None else f"*{self.name(g.u)}"
-        with loops.loop(f"for e in range({width}):"):
-            at = f"I[{start}+q0*{width}+e]"
-            loops.put(f"out[{at}] += ({g.number!r})*{p}{u}*L{number}[q0, e]")
-
     # -- results ----------------------------------------------------------------------------------
 
     def _results(self) -> None:
@@ -354,22 +232,14 @@ class BlockLoops:
                 if leaf.op == "x":
                     loops.put(f"out[{self._place(places, grouped)}] += {self.name(e)}")
                 else:
-                    self._affine_results(leaf.payload, places, self.name(e))
+                    self._leaves.results(leaf.payload, places, self.name(e))
         for g in self.gradients:
             if g.leaf.op == "affine":
                 places = pattern.derivatives(*entries(g.root.targets, g.leaf, loops.plan.streams))
                 factor = f"({g.number!r})" + ("" if g.u is None else f"*{self.name(g.u)}")
-                _, entry = self._entries(g.leaf.payload)
-                summed = self._summed(g, entry)
-                self._affine_results(g.leaf.payload, places, f"{factor}*{summed}")
+                _, entry = self._leaves.entries(g.leaf.payload)
+                summed = self._leaves.summed(g, entry)
+                self._leaves.results(g.leaf.payload, places, f"{factor}*{summed}")
 
     def _place(self, places: Any, grouped: bool) -> str:
         return self.loops.index(places, "g") if grouped else str(int(places[0]))
-
-    def _affine_results(self, slot: AffineSlot, places: Any, value: str) -> None:
-        loops = self.loops
-        head, e = self._entries(slot)
-        at = f"(g*{slot.indices.size}+e)" if slot.single and self.block.size else e
-        with loops.loop(head):
-            k = "" if slot.plain else f"*K[{loops.constant(slot.scales)}+{e}]"
-            loops.put(f"out[{loops.index(places, at)}] += {value}{k}")

@@ -16,8 +16,9 @@ from pyomo.core.expr import relational_expr as re
 from pyomo.core.expr.numvalue import native_numeric_types
 
 from ..errors import ModelError
+from .form import Form
 from .node import KINKED, SMOOTH
-from .normal import Algebra, Form
+from .normal import Algebra
 
 #: (field number, column) of a RandomParam member, by the id of the member
 DataIndex = dict[int, tuple[int, int]]

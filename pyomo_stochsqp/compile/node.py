@@ -153,3 +153,11 @@ class Nodes:
         else:
             numbers = [a.value if a.__class__ is Node else a for a in node.args]
             node.value = constant_value(node.op, tuple(numbers))
+
+
+def is_zero(c: Coef) -> bool:
+    return c.__class__ is float and c == 0.0
+
+
+def is_one(c: Coef) -> bool:
+    return c.__class__ is float and c == 1.0

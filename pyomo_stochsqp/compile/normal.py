@@ -3,41 +3,22 @@ r"""The normal form  const + sum_k coef_k * node_k  and its arithmetic.
 Adding and scaling stay inside the form. Everything else makes a new node of it:
 
     (k1 t1) * (k2 t2)      =  (k1 k2) * prod(t1, t2)
-    (k t) ** p             =  k**p * pow(t, p)              for whole p
-    log(c + k exp(u))      =  log c + softplus(u + log(k/c))
-    log(sum_i k_i exp u_i) =  lse(u_1 + log k_1, ...)
-    1 / (1 + exp(u))       =  expit(-u)
+    (k t) ** p             =  k**p * pow(t, p)              for small whole p
+    f(c + sum k t)         =  f(sum node)                   for any other function
 
-so that coefficients always stand outside, where means can be pushed down to them, and exponentials
-never overflow where the function itself does not.
+so that coefficients always stand outside, where means can be pushed down to them. Combinations of
+exponentials that could overflow are recognised on the way (see :mod:`.safeforms`).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from heapq import heappop, heappush
 from typing import Any
 
-from .node import Coef, Node, Nodes, constant_value
-
-
-class Form:
-    """const + sum of coef * node. ``const`` is constant; coefficients are free of variables."""
-
-    __slots__ = ("const", "terms")
-
-    def __init__(self, const: Coef = 0.0, terms: dict[Node, Coef] | None = None):
-        self.const = const
-        self.terms = {} if terms is None else terms
-
-    @property
-    def x(self) -> bool:
-        """Depends on variables."""
-        for t in self.terms:  # noqa: SIM110  (a generator costs more than the loop)
-            if t.x:
-                return True
-        return False
+from . import safeforms
+from .form import Form
+from .node import Coef, Node, Nodes, constant_value, is_one, is_zero
 
 
 class Algebra:
@@ -119,9 +100,9 @@ class Algebra:
 
     def looked_into(self, form: Form) -> Form:
         """The terms behind :meth:`kept`."""
-        if len(form.terms) == 1 and _is_zero(form.const):
+        if len(form.terms) == 1 and is_zero(form.const):
             ((node, coef),) = form.terms.items()
-            if node.op == "sum" and _is_one(coef):
+            if node.op == "sum" and is_one(coef):
                 return self.form(node)
         return form
 
@@ -193,7 +174,7 @@ class Algebra:
             return self._times_data(a, self.node(b))
         scale_a, node_a = self.split(a)
         scale_b, node_b = self.split(b)
-        node = self._logistic(node_a, node_b) or self._logistic(node_b, node_a)
+        node = safeforms.product(self, node_a, node_b)
         if node is None:
             node = self.make("prod", (node_a, node_b))
         return Form(0.0, {node: self.coef_mul(scale_a, scale_b)})
@@ -202,15 +183,6 @@ class Algebra:
         """A sum times data stays a product, so that the data multiply once and not each term."""
         scale, node = self.split(form)
         return Form(0.0, {node: self.coef_mul(scale, data)})
-
-    def _logistic(self, a: Node, b: Node) -> Node | None:
-        """exp(u) * expit(-u) = expit(u)."""
-        if a.op == "exp" and b.op == "expit" and b.args[0] is self._negated(a.args[0]):
-            return self.make("expit", a.args)
-        return None
-
-    def _negated(self, node: Node) -> Node:
-        return self.node(self.scale(self.form(node), -1.0))
 
     def divide(self, a: Form, b: Form) -> Form:
         return self.multiply(a, self.power(b, Form(-1.0)))
@@ -231,13 +203,12 @@ class Algebra:
             return Form(1.0)
         if p == 1.0:
             return base
-        if p == -1.0 and _is_one(base.const) and len(base.terms) == 1:
-            ((node, coef),) = base.terms.items()
-            if node.op == "exp" and _is_one(coef):
-                return Form(0.0, {self.make("expit", (self._negated(node.args[0]),)): 1.0})
+        safe = safeforms.inverse(self, base) if p == -1.0 else None
+        if safe is not None:
+            return safe
         scale, node = self.split(base)
         # Not for high powers, whose factors may overflow where their product does not.
-        if not _is_one(scale) and p == int(p) and abs(p) <= 4.0:
+        if not is_one(scale) and p == int(p) and abs(p) <= 4.0:
             outside = self.coefficient(self.power(self.form(scale), Form(p)))
             return Form(0.0, {self.make("pow", (node, p)): outside})
         return Form(0.0, {self.make("pow", (self.node(base), p)): 1.0})
@@ -247,38 +218,11 @@ class Algebra:
         if not any(a.terms for a in args):
             return Form(self._on_constants(name, *(a.const for a in args)))
         if name == "log":
-            safe = self._log_of_exponentials(self.looked_into(args[0]))
+            safe = safeforms.log(self, self.looked_into(args[0]))
             if safe is not None:
                 return safe
         inner = tuple(self.node(a) if a.terms else a.const for a in args)
         return Form(0.0, {self.make(name, inner): 1.0})
-
-    def _log_of_exponentials(self, form: Form) -> Form | None:
-        """log of a positive combination of exponentials, or None."""
-        const = form.const
-        if const.__class__ is not float or const < 0.0:
-            return None
-        for node, coef in form.terms.items():
-            if node.op != "exp" or coef.__class__ is not float or coef <= 0.0:
-                return None
-        assert isinstance(const, float)
-        shifted = []
-        for node, coef in form.terms.items():
-            u = Form()
-            self.accumulate(u, self.form(node.args[0]))
-            assert isinstance(coef, float)
-            self.accumulate(u, Form(math.log(coef)))
-            shifted.append(u)
-        if len(shifted) > 1:
-            inner: list[Any] = [self.node(u) for u in shifted]
-            if const > 0.0:
-                inner.append(math.log(const))
-            return Form(0.0, {self.make("lse", tuple(inner)): 1.0})
-        (u,) = shifted
-        if const == 0.0:
-            return u
-        self.accumulate(u, Form(-math.log(const)))
-        return Form(math.log(const), {self.make("softplus", (self.node(u),)): 1.0})
 
     def _on_constants(self, op: str, *args: Coef) -> Coef:
         numbers = tuple(a for a in args if isinstance(a, float))
@@ -289,11 +233,3 @@ class Algebra:
 
 def _constant(c: Coef) -> bool:
     return not isinstance(c, Node) or c.constant
-
-
-def _is_zero(c: Coef) -> bool:
-    return c.__class__ is float and c == 0.0
-
-
-def _is_one(c: Coef) -> bool:
-    return c.__class__ is float and c == 1.0

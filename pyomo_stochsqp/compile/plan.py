@@ -23,10 +23,12 @@ from ..errors import ModelError
 from .affine import LONG, AffinePart, split_terms
 from .block import Block, Ints, Root
 from .collapse import Collapse
+from .form import Form
 from .graph import Val
 from .lower import Lowering
+from .means import Means
 from .node import Coef, Node, Nodes
-from .normal import Algebra, Form
+from .normal import Algebra
 from .stream import Streams
 from .template import Tape, Taper
 
@@ -76,6 +78,7 @@ class Plan:
         self.m = len(program.rows)
         self.nodes = Nodes(lambda key: float(value(key.item)))
         self.algebra = Algebra(self.nodes)
+        self._means = Means(self.algebra)
         self.streams = Streams.of(program)
         variables = {id(v): j for j, v in enumerate(program.variables)}
         self._lower = Lowering(self.algebra, variables, self.streams.places)
@@ -120,8 +123,6 @@ class Plan:
         self.nodes.refresh()
         self._collapse.refresh()
 
-    # -- means ------------------------------------------------------------------------------------
-
     def _function(self, name: str, function: Function) -> dict[int, Form]:
         forms = {-1: Form()}
         accumulate = self.algebra.accumulate
@@ -134,44 +135,19 @@ class Plan:
             else:
                 pieces = self._collapse(term.source, term.scenarios, name)
             for stream, form in pieces:
-                averaged = self._averaged(form, stream)
+                averaged = self._means.of_form(form, self._share(stream))
                 if not multiplier.x and multiplier.terms:
                     raise ModelError(f"'{name}': a factor of E(...) holds a RandomParam.")
                 total = forms.setdefault(stream, Form())
                 accumulate(total, self.algebra.multiply(multiplier, averaged))
         return forms
 
-    def _averaged(self, form: Form, stream: int) -> Form:
-        """The mean of a form over a stream, pushed down to data and to mixed nodes."""
-        algebra, make = self.algebra, self.algebra.make
-        share: Coef = 1.0
-        if self.streams.streams[stream].share:
-            share = make("mean", (make("one", payload=stream),))
-        form = algebra.opened(form, _has_means_of_its_own)
-        result = algebra.form(algebra.coef_mul(share, form.const))
-        for node, coef in form.terms.items():
-            if not node.batch:
-                mean = self._mean_of(coef, share)
-                algebra.accumulate(result, algebra.multiply(mean, algebra.form(node)))
-                continue
-            scale, inner = coef, node
-            if isinstance(coef, Node) and coef.batch:
-                scale, data = algebra.split(algebra.form(coef))
-                inner = make("prod", (data, node))
-            algebra.accumulate(result, Form(0.0, {make("mean", (inner,)): scale}))
-        return result
-
-    def _mean_of(self, coef: Coef, share: Coef) -> Form:
-        """The mean of a coefficient, as a form of means of single nodes."""
-        algebra = self.algebra
-        if not (isinstance(coef, Node) and coef.batch):
-            return algebra.form(algebra.coef_mul(share, coef))
-        opened = algebra.form(coef)
-        result = algebra.form(algebra.coef_mul(share, opened.const))
-        for node, k in opened.terms.items():
-            term = Form(0.0, {algebra.make("mean", (node,)): k})
-            algebra.accumulate(result, term)
-        return result
+    def _share(self, stream: int) -> Coef:
+        """The mean of 1: the share of the drawn rows that belong to a stream."""
+        if not self.streams.streams[stream].share:
+            return 1.0
+        make = self.algebra.make
+        return make("mean", (make("one", payload=stream),))
 
     # -- sorting the terms ------------------------------------------------------------------------
 
@@ -192,7 +168,7 @@ class Plan:
                         mine.append((t, coef, node))
                 rest, parts = split_terms(random, shortest=1)
                 for coef, node in rest:
-                    mean = self.algebra.coefficient(self._mean_of(coef, 1.0))
+                    mean = self.algebra.coefficient(self._means.of_coefficient(coef, 1.0))
                     mine.append((t, mean, node))
                 for part in parts:
                     if part.factor is None:
@@ -293,13 +269,6 @@ class Plan:
                     part.scales,
                 )
             )
-
-
-def _has_means_of_its_own(node: Node, coef: Coef) -> bool:
-    """Whether coef * (c + sum k t) is better averaged summand by summand."""
-    if not (isinstance(coef, Node) and coef.batch) or not node.batch:
-        return True
-    return all(t.op == "var" for t in node.args[2::2])
 
 
 def _column_average(number: int, entries: list[tuple[int, int, int, Coef]]) -> ColumnAverage:

@@ -20,6 +20,8 @@ from .node import SMOOTH
 #: operator -> ufunc, for operations written infix
 OPERATORS = {"*": "multiply", "+": "add", "-": "subtract", "/": "divide"}
 
+_NAME = re.compile(r"[A-Za-z]\w*")
+
 #: functions of one array that accept a place to write to
 UFUNCS = frozenset((*SMOOTH, "expit"))
 
@@ -67,6 +69,30 @@ class Statements:
     ) -> str:
         """a op b."""
         return self.set(f"{{0}}{op}{{1}}", a, b, shape=shape, ufunc=OPERATORS[op], name=name)
+
+
+def scheduled(inputs: list[Statement], body: list[Statement]) -> list[Statement]:
+    """The body with every input fetched just before it is first read, while it stays in the cache;
+    inputs that the body does not read come last."""
+    waiting = {s.name: s for s in inputs}
+    result: list[Statement] = []
+
+    def fetch(statement: Statement) -> None:
+        for name in _NAME.findall(statement.form + " " + " ".join(statement.args)):
+            needed = waiting.pop(name, None)
+            if needed is not None:
+                fetch(needed)
+                result.append(needed)
+
+    for statement in body:
+        fetch(statement)
+        result.append(statement)
+    for name in list(waiting):
+        if name in waiting:
+            needed = waiting.pop(name)
+            fetch(needed)
+            result.append(needed)
+    return result
 
 
 def written(

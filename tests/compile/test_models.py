@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,18 @@ def test_slices_are_rows() -> None:
     b = evaluator.evaluate(x, [Batch(6, (np.arange(4, 10),))])
     np.testing.assert_allclose(a.g, b.g, rtol=1e-14)
     np.testing.assert_allclose(a.J, b.J, rtol=1e-14)
+
+
+def test_threads() -> None:
+    """Several threads may use one evaluator at the same time."""
+    program = read_model(models.groups())
+    evaluator = compile_program(program, jit=False)
+    x, batches = point(evaluator), draw(program)
+    expected = evaluator.evaluate(x, batches).J
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(lambda _: evaluator.evaluate(x, batches).J, range(200)))
+    for found in answers:
+        np.testing.assert_array_equal(found, expected)
 
 
 def test_answers_are_fresh_arrays() -> None:
