@@ -124,9 +124,11 @@ CURVATURES = ("auto", "identity", "spectral", "diagonal", "bfgs")
 
 
 def curvature(name: str, value: Any) -> Any:
-    """The name of a rule for H, a diagonal or a matrix."""
+    """The name of a rule for H, a diagonal, a matrix, or a function of (k, x, y)."""
     if isinstance(value, str):
         return one_of(CURVATURES)(name, value)
+    if callable(value):
+        return value
     matrix = np.asarray(value, dtype=float)
     if matrix.ndim not in (1, 2) or not np.isfinite(matrix).all():
         raise OptionError(f"{name}: give a diagonal (n numbers) or a matrix (n x n) of numbers.")

@@ -98,7 +98,7 @@ OPTIONS: tuple[Option, ...] = (
            r"L, \Gamma", group="algorithm"),
     Option("max_step", 1.0, POSITIVE_OR_INF, "> 0", "largest step size; the paper has none",
            group="algorithm"),
-    Option("hessian", "auto", curvature, f"{' | '.join(CURVATURES)}, diagonal or matrix",
+    Option("hessian", "auto", curvature, f"{' | '.join(CURVATURES)}, diagonal, matrix, function",
            "curvature of the subproblem", "H_k", group="algorithm"),
     Option("scaling", "auto", one_of(("auto", "none", "user")), "auto | none | user",
            "scale rows and objective to unit gradients, or by the Suffix 'scaling_factor'",

@@ -28,6 +28,7 @@ from .batches import Batches, BatchState
 from .curvature import (
     Curvature,
     CurvatureState,
+    UserFunction,
     displaced,
     lagrangian_change,
     quadratic_form,
@@ -63,6 +64,7 @@ class StochasticSQP:
         self._oracle = oracle
         self._subproblem = subproblem
         self._curvature = curvature
+        self._called = curvature if isinstance(curvature, UserFunction) else None
         self._batches = batches
         self._beta = beta
         self._p = parameters or Parameters()
@@ -104,6 +106,8 @@ class StochasticSQP:
         if p.restarts and k >= 8 and k & (k - 1) == 0:
             # What lowered them may be long past: far from the solution, or noise of small batches.
             state = replace(state, tau=p.tau0, xi=p.xi0)
+        if self._called is not None:
+            state = replace(state, curvature=self._called.at(state.curvature, k, state.x, state.y))
         H = state.curvature.H
 
         look = self._evaluate(k, state)

@@ -20,7 +20,7 @@ from ..report import Method
 from . import scaling
 from .algorithm import StochasticSQP
 from .batches import Batches
-from .curvature import BFGS, Curvature, Diagonal, Fixed, Spectral
+from .curvature import BFGS, Curvature, Diagonal, Fixed, Spectral, UserFunction
 from .elastic_subproblem import ElasticSubproblem
 from .exact import ExactSQP
 from .parameters import Parameters
@@ -78,7 +78,7 @@ def assemble(oracle: Oracle, choices: Choices) -> Assembly:
     schedule = make_schedule(beta)
     batches = Batches(oracle.sources, choices.batch, choices.growth, choices.growth_rate, schedule)
 
-    curvature, dense = curvature_for(choices.hessian, problem.n, factors.objective, exact=False)
+    curvature, dense = curvature_for(choices.hessian, problem, factors.objective, exact=False)
     first, backend = subproblem_for(problem, choices, dense)
     sampled = StochasticSQP(
         scaled,
@@ -93,7 +93,7 @@ def assemble(oracle: Oracle, choices: Choices) -> Assembly:
     user, _ = subproblem_for(oracle.problem, choices, False)
     if choices.literal:
         return Assembly(sampled, user, factors, backend, (first, user))
-    curvature, dense = curvature_for(choices.hessian, problem.n, factors.objective, exact=True)
+    curvature, dense = curvature_for(choices.hessian, problem, factors.objective, exact=True)
     second, _ = subproblem_for(problem, choices, dense)
     whole = scaled.draw(ITERATION_STREAM, 0, [s.size or 1 for s in oracle.sources])
     exact = ExactSQP(scaled, whole, second, curvature, choices.parameters, factors.units())
@@ -114,11 +114,17 @@ def subproblem_for(problem: Problem, choices: Choices, dense: bool) -> tuple[Sub
     return elastic, backend.describe()
 
 
-def curvature_for(hessian: Any, n: int, objective: float, exact: bool) -> tuple[Curvature, bool]:
+def curvature_for(
+    hessian: Any, problem: Problem, objective: float, exact: bool
+) -> tuple[Curvature, bool]:
     """The rule for H that a name or a matrix asks for, and whether its H is a full matrix.
 
     A user's matrix is in the units of the user's objective, which ``objective`` scales.
     """
+    n, m, x0 = problem.n, problem.m, problem.x0
+    if callable(hessian):
+        shape = np.shape(hessian(1, x0, np.zeros(m)))
+        return UserFunction(hessian, objective), len(shape) == 2
     if not isinstance(hessian, str):
         return Fixed(objective * hessian), hessian.ndim == 2
     if hessian == "auto":

@@ -7,6 +7,7 @@ both ends of a step s estimated on one sample, with z the change of the Lagrangi
 
 so that they carry curvature and no difference of noises.
 
+    function   a function of (k, x_k, y_{k-1})
     fixed      H = I, the paper's choice, or a matrix of the user
     spectral   H = h I, where log h follows the log of |s'z| / s's with a damped step: the right
                unit of length for the variables, learned on the way
@@ -72,6 +73,26 @@ class Fixed:
 
     def initial(self, size: float) -> CurvatureState:
         return CurvatureState(self._H)
+
+    def updated(self, state: CurvatureState, s: Vector, z: Vector, probe: Probe) -> CurvatureState:
+        return state
+
+
+class UserFunction:
+    """H_k = function(k, x_k, y_{k-1}): a diagonal or a matrix, in the user's units.
+
+    What the function sees is known before iteration k is sampled, as the theory asks.
+    """
+
+    def __init__(self, function: Callable[[int, Vector, Vector], Any], objective: float):
+        self._function = function
+        self._objective = objective
+
+    def initial(self, size: float) -> CurvatureState:
+        return CurvatureState(1.0)
+
+    def at(self, state: CurvatureState, k: int, x: Vector, y: Vector) -> CurvatureState:
+        return state._replace(H=self._objective * np.asarray(self._function(k, x, y), dtype=float))
 
     def updated(self, state: CurvatureState, s: Vector, z: Vector, probe: Probe) -> CurvatureState:
         return state

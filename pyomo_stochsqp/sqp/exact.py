@@ -25,7 +25,7 @@ from ..report.certificate import Units
 from ..report.termination import Stop
 from . import merit
 from .batches import BatchState
-from .curvature import Curvature, displaced, lagrangian_change
+from .curvature import Curvature, UserFunction, displaced, lagrangian_change
 from .lipschitz import Constants
 from .parameters import Parameters
 from .scaling import user_violation
@@ -90,6 +90,9 @@ class ExactSQP:
         here = self._estimate(x)
         if here.issue is not None:
             return replace(state, k=state.k + 1, issue=here.issue)
+        if isinstance(self._curvature, UserFunction):
+            now = self._curvature.at(state.curvature, state.k + 1, x, state.y)
+            state = replace(state, curvature=now)
         H = state.curvature.H
         direction = self._subproblem.direction(x, here, H, state.tau, 0.0)
         state = replace(
