@@ -141,7 +141,7 @@ def run(
         made = _certify(certifier, points, _final_rows(certifier, state), state.k)
         for c in made:
             certificates.append(certificate_row(state, c))
-        best = _best([best, *made], tolerances)
+        best = _best(best, made, tolerances)
     if best is None and stop is not Stop.EVALUATION_ERROR and np.isfinite(state.x).all():
         issue = certifier.issue_at(state.x, state.k)
         if issue is not None:
@@ -205,7 +205,7 @@ def _iterate(
             progress.certified_at = state.samples
             for c in made:
                 progress.certificates.append(certificate_row(state, c))
-            progress.best = _best([progress.best, *made], tolerances)
+            progress.best = _best(progress.best, made, tolerances)
             if progress.best is not None and tolerances.met(progress.best):
                 return Stop.CONVERGED, ""
             if progress.best is not None and tolerances.hopeless(progress.best):
@@ -223,21 +223,23 @@ def _final_rows(certifier: Certifier, state: Any) -> int:
     return max(int(CERTIFICATE_SHARE * state.samples), LEAST_FINAL_ROWS)
 
 
-def _best(points: Sequence[Certificate | None], tolerances: Tolerances) -> Certificate | None:
-    """The point with the smallest bounds; a later one where the bounds do not tell them apart.
+def _best(
+    earlier: Certificate | None, made: Sequence[Certificate], tolerances: Tolerances
+) -> Certificate | None:
+    """The point with the smallest bounds, the tail average given the benefit of doubt.
 
-    Points are in the order of trust: an earlier best, the last iterate, the tail average.
-    Certificates are noisy themselves, and an average is the better estimate of a solution unless
-    they clearly say otherwise.
+    ``made`` holds the last iterate and the tail average, on one validation sample. Certificates are
+    noisy themselves, and an average is the better estimate of a solution unless they clearly say
+    otherwise.
     """
-    best = None
-    for point in points:
-        if point is None:
-            continue
-        benefit = 1.0 if point.exact or best is None else BENEFIT_OF_DOUBT
-        if best is None or tolerances.excess(point) <= benefit * tolerances.excess(best):
-            best = point
-    return best
+    new = None
+    for point in made:
+        doubt = BENEFIT_OF_DOUBT if new is not None and not point.exact else 1.0
+        if new is None or tolerances.excess(point) <= doubt * tolerances.excess(new):
+            new = point
+    if earlier is None or new is None:
+        return new or earlier
+    return new if tolerances.excess(new) <= tolerances.excess(earlier) else earlier
 
 
 def _certify(

@@ -33,7 +33,31 @@ def _model(seed: int, random: bool, trees: int, data: Any) -> Any:
     return m, [maker.tree(depth) + m.x[0] * (t + m.w[0]) for t in range(trees)]
 
 
-def check(seed: int, trees: int = 3) -> None:
+def _by_pyomo(
+    seed: int, trees: int, data: Any, rows: Any, weights: Any, program: Any
+) -> tuple[Any, Any]:
+    """(values, derivatives) of all trees, averaged over the rows."""
+    ref, expressions = _model(seed, False, trees, data)
+    index = {v.name: j for j, v in enumerate(program.variables)}
+    names = [v for v in ref.x.values() if v.name in index]
+    share = np.full(ROWS, 1 / ROWS) if weights is None else weights
+    totals = np.zeros(trees)
+    jacobian = np.zeros((trees, len(index)))
+    for t, e in enumerate(expressions):
+        factor = ref.x[1] if t and seed % 3 else (2.0 if t else 1.0)
+        e = e * factor
+        for row, share_of_row in zip(rows, share, strict=True):
+            for k in range(N_W):
+                ref.w[k] = float(data[row, k])
+            totals[t] += share_of_row * pyo.value(e)
+            d = differentiate(e, wrt_list=names, mode=Modes.reverse_numeric)
+            for v, dv in zip(names, d, strict=True):
+                jacobian[t, index[v.name]] += share_of_row * dv
+    return totals, jacobian
+
+
+def check(seed: int, trees: int = 3) -> bool:
+    """Compares one model; False if Pyomo cannot evaluate it."""
     data = np.random.default_rng(seed + 1).normal(size=(6, N_W))
     m, (objective, *bodies) = _model(seed, True, trees, data)
     m.obj = pyo.Objective(expr=E(objective), sense=pyo.minimize if seed % 2 else pyo.maximize)
@@ -48,22 +72,10 @@ def check(seed: int, trees: int = 3) -> None:
     batches = [Batch(ROWS, (rows,), weights)] * len(program.sources)
     estimate = evaluator.evaluate(x, batches, objective=True)
 
-    ref, expressions = _model(seed, False, trees, data)
-    index = {v.name: j for j, v in enumerate(program.variables)}
-    share = np.full(ROWS, 1 / ROWS) if weights is None else weights
-    totals = np.zeros(trees)
-    jacobian = np.zeros((trees, len(index)))
-    for t, e in enumerate(expressions):
-        factor = ref.x[1] if t and seed % 3 else (2.0 if t else 1.0)
-        e = e * factor
-        for row, share_of_row in zip(rows, share, strict=True):
-            for k in range(N_W):
-                ref.w[k] = float(data[row, k])
-            totals[t] += share_of_row * pyo.value(e)
-            names = [v for v in ref.x.values() if v.name in index]
-            d = differentiate(e, wrt_list=names, mode=Modes.reverse_numeric)
-            for v, dv in zip(names, d, strict=True):
-                jacobian[t, index[v.name]] += share_of_row * dv
+    try:
+        totals, jacobian = _by_pyomo(seed, trees, data, rows, weights, program)
+    except OverflowError:
+        return False  # Pyomo's own evaluation overflows, as in exp(u)/(1 + exp(u)) for large u
     sign = program.sign
     assert estimate.issue is None
     plain = evaluator.evaluate(x, batches)
@@ -72,7 +84,7 @@ def check(seed: int, trees: int = 3) -> None:
         values = getattr(estimate, name)
         scale = 1.0 + np.abs(values).max(initial=0.0)
         np.testing.assert_allclose(getattr(plain, name), values, rtol=1e-11, atol=1e-13 * scale)
-    dense = np.zeros((trees - 1, len(index)))
+    dense = np.zeros((trees - 1, evaluator.n))
     for i in range(trees - 1):
         at = slice(evaluator.jac_indptr[i], evaluator.jac_indptr[i + 1])
         dense[i, evaluator.jac_indices[at]] = estimate.J[at]
@@ -81,23 +93,27 @@ def check(seed: int, trees: int = 3) -> None:
     np.testing.assert_allclose(dense, jacobian[1:], rtol=1e-10, atol=1e-11 * scale)
     np.testing.assert_allclose(estimate.c, totals[1:], rtol=1e-10, atol=1e-11)
     np.testing.assert_allclose(estimate.f, sign * totals[0], rtol=1e-10, atol=1e-11)
+    return True
+
+
+def run(seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three trees per seed, with every combination of groups and matrix products."""
+    compared = 0
+    for seed in seeds:
+        monkeypatch.setattr(plan, "GROUP", [4, 1, 2][seed % 3])
+        monkeypatch.setattr(affine, "LONG", [7, 2][seed % 2])
+        monkeypatch.setattr(template, "INNER", [8, 2][seed % 5 > 2])
+        compared += check(seed)
+    assert compared >= 0.98 * len(seeds)
 
 
 @pytest.mark.parametrize("start", range(0, 400, 50))
 def test_trees(start: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """1,200 trees (three per model), with every combination of grouping and matrix products."""
-    for seed in range(start, start + 50):
-        monkeypatch.setattr(plan, "GROUP", [4, 1, 2][seed % 3])
-        monkeypatch.setattr(affine, "LONG", [7, 2][seed % 2])
-        monkeypatch.setattr(template, "INNER", [8, 2][seed % 5 > 2])
-        check(seed)
+    """1,200 trees."""
+    run(range(start, start + 50), monkeypatch)
 
 
 @pytest.mark.slow
 def test_many_trees(monkeypatch: pytest.MonkeyPatch) -> None:
     """20,000 trees."""
-    for seed in range(1000, 1000 + 6700):
-        monkeypatch.setattr(plan, "GROUP", [4, 1, 2][seed % 3])
-        monkeypatch.setattr(affine, "LONG", [7, 2][seed % 2])
-        monkeypatch.setattr(template, "INNER", [8, 2][seed % 5 > 2])
-        check(seed)
+    run(range(1000, 7700), monkeypatch)
