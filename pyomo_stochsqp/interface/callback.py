@@ -58,7 +58,9 @@ class RunState:
     def duals(self) -> Mapping[Any, float]:
         """The current multiplier estimates with Pyomo's sign: constraint -> value."""
         program = self._setup.program
-        duals = -program.sign * self._setup.user_multipliers(self._progress.state.y)
+        duals = -program.sign * self._setup.assembly.scaling.user_multipliers(
+            self._progress.state.y
+        )
         rows = (row.component for row in program.rows)
         return ComponentMap(zip(rows, duals.tolist(), strict=True))
 

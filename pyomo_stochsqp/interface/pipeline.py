@@ -66,10 +66,6 @@ class Setup:
             state = replace(state, y=self.multipliers * factors.objective / factors.rows)
         return Progress.beginning(state, state.COLUMNS)
 
-    def user_multipliers(self, y: Vector) -> Vector:
-        """Multipliers of a state in the user's units."""
-        return y * self.assembly.scaling.rows / self.assembly.scaling.objective
-
     def run(
         self,
         observers: Sequence[Observer] = (),

@@ -29,6 +29,10 @@ class Scaling:
     rows: Vector
     objective: float
 
+    def user_multipliers(self, y: Vector) -> Vector:
+        """Multipliers of the scaled problem in the user's units: R y_s / s."""
+        return y * self.rows / self.objective
+
     def units(self) -> Units | None:
         """What the log needs to speak of the user's problem; None if nothing is scaled."""
         if self.objective == 1.0 and np.all(self.rows == 1.0):
@@ -65,10 +69,6 @@ class ScaledOracle:
 
     def full(self, x: Vector, objective: bool = False) -> Estimate:
         return self._scaled(self._oracle.full(x, objective))
-
-    def user_y(self, y: Vector) -> Vector:
-        """Multipliers in the user's units."""
-        return y * self._r / self._s
 
     def _scaled(self, e: Estimate) -> Estimate:
         e.g *= self._s

@@ -90,7 +90,8 @@ def test_scaled_estimates_and_multipliers_come_back():
     # g + J'y = 0 in the user's units for y = R y_s / s
     y_scaled = np.array([2.0])
     assert np.allclose(
-        (e.g + e.J * y_scaled) / factors.objective, plain.g + plain.J * scaled.user_y(y_scaled)
+        (e.g + e.J * y_scaled) / factors.objective,
+        plain.g + plain.J * factors.user_multipliers(y_scaled),
     )
 
 
