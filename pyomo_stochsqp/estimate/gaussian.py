@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import sqrt
 
 import numpy as np
 
 from ..oracle import Estimate, Oracle, Problem, Sample, SourceInfo, Vector
-from ..sample.streams import generator
+from ..sample.streams import block_length, generator
 
 
 class GaussianNoiseOracle:
@@ -54,12 +55,18 @@ class GaussianNoiseOracle:
             )
         )
         self._cuts = (n, n + m)
+        self._length = block_length(self._deviations.size)
+        #: of every stream: the number of its last block, and the block's errors of unit batches
+        self._blocks: dict[int, tuple[int, Vector]] = {}
 
     def draw(self, stream: int, k: int, batch: Sequence[int]) -> Sample:
-        rng = generator(self._seed, stream, 0, 0, k, 1)
-        errors = rng.standard_normal(self._deviations.size) * self._deviations
-        errors *= self._beta(max(k, 1)) / np.sqrt(batch[0])
-        return Sample(errors, rows=batch[0])
+        block, row = divmod(k, self._length)
+        number, errors = self._blocks.get(stream, (None, self._deviations))
+        if number != block:
+            rng = generator(self._seed, stream, 0, 0, block, 1)
+            errors = rng.standard_normal((self._length, self._deviations.size)) * self._deviations
+            self._blocks[stream] = block, errors
+        return Sample(errors[row] * (self._beta(max(k, 1)) / sqrt(batch[0])), rows=batch[0])
 
     def estimate(self, x: Vector, sample: Sample, objective: bool = False) -> Estimate:
         exact = self._exact.estimate(x, _NOTHING, objective)
