@@ -161,6 +161,20 @@ class Oracle(Protocol):
         """Average over all scenarios. Only if every source is finite."""
 
 
+@runtime_checkable
+class SecondOrderOracle(Oracle, Protocol):
+    """An oracle that also has second derivatives."""
+
+    def hessian_pattern(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """(indptr, indices): upper triangle of the Lagrangian's Hessian, compressed columns."""
+
+    def hessian(self, x: Vector, y: Vector, sample: Sample) -> Vector:
+        """Values of grad^2 f + sum_i y_i grad^2 c_i on that pattern, averaged over the sample.
+
+        Not finite where a second derivative does not exist.
+        """
+
+
 class Jacobian:
     """Products with a Jacobian given by its values: times(J, d) = J d, transposed(J, y) = J'y.
 

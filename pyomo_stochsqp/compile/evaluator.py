@@ -170,6 +170,26 @@ class Evaluator:
             values = np.full(self._second.size, nan)
         return values[: self._second.nnz]
 
+    def hessian_full(self, x: Floats, y: Floats, chunk_rows: int = 2**14) -> Floats:
+        """The same over all rows of all sources, a chunk of rows at a time.
+
+        Sources add up, so every call may take one chunk of each. A chunk's weights are its rows'
+        probabilities times the number of calls, whose mean is taken.
+        """
+        sources = [list(chunks(s, chunk_rows)) for s in self.program.sources]
+        count = max((len(pieces) for pieces in sources), default=1)
+        total = np.zeros(self.hess_indices.size)
+        for i in range(count):
+            batches = []
+            for pieces in sources:
+                # a source that is already through takes part with weight zero
+                share, batch = pieces[i] if i < len(pieces) else (0.0, pieces[0][1])
+                weights = 1.0 / batch.size if batch.weights is None else batch.weights
+                weights = np.full(batch.size, share * count) * weights
+                batches.append(Batch(batch.size, batch.parts, weights))
+            total += self.hessian(x, y, batches)
+        return total / count
+
     @property
     def hess_indptr(self) -> NDArray[np.intp]:
         return self._second.indptr

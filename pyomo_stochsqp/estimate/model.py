@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from pyomo.core.base.var import VarData
 
 from ..compile import Evaluator
@@ -66,6 +67,16 @@ class ModelOracle:
 
     def full(self, x: Vector, objective: bool = False) -> Estimate:
         return self._evaluator.evaluate_full(x, objective)
+
+    def hessian_pattern(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        return self._evaluator.hess_indptr, self._evaluator.hess_indices
+
+    def hessian(self, x: Vector, y: Vector, sample: Sample) -> Vector:
+        if sample.exact and sample.rows:
+            return self._evaluator.hessian_full(x, y)
+        count = -(-max((b.size for b in sample.payload), default=1) // CHUNK_ROWS)
+        pieces = ([_piece(b, i, count) for b in sample.payload] for i in range(count))
+        return np.mean([self._evaluator.hessian(x, y, piece) for piece in pieces], axis=0)
 
 
 def _piece(batch: Batch, piece: int, count: int) -> Batch:

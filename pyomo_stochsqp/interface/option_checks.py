@@ -120,7 +120,7 @@ def path(name: str, value: Any) -> str:
 
 
 #: rules for the curvature H (see sqp/curvature.py)
-CURVATURES = ("auto", "identity", "spectral", "diagonal", "bfgs")
+CURVATURES = ("auto", "identity", "spectral", "diagonal", "bfgs", "exact")
 
 
 def curvature(name: str, value: Any) -> Any:

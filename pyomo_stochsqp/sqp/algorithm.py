@@ -25,14 +25,7 @@ from ..oracle import ITERATION_STREAM, PROBE_STREAM, Estimate, Jacobian, Oracle,
 from ..report.certificate import Units
 from . import lipschitz, merit, stepsize
 from .batches import Batches, BatchState
-from .curvature import (
-    Curvature,
-    CurvatureState,
-    UserFunction,
-    displaced,
-    lagrangian_change,
-    quadratic_form,
-)
+from .curvature import Curvature, CurvatureState, Lesson
 from .lipschitz import Constants
 from .parameters import Parameters, curvature_floor
 from .scaling import user_violation
@@ -64,7 +57,6 @@ class StochasticSQP:
         self._oracle = oracle
         self._subproblem = subproblem
         self._curvature = curvature
-        self._called = curvature if isinstance(curvature, UserFunction) else None
         self._batches = batches
         self._beta = beta
         self._p = parameters or Parameters()
@@ -86,7 +78,7 @@ class StochasticSQP:
         if self._given is None:
             # measured with H = I
             constants = constants.in_norm(
-                float(x.size), quadratic_form(curvature.H, np.ones(x.size))
+                float(x.size), self._subproblem.quadratic_form(curvature.H, np.ones(x.size))
             )
         return State(
             k=0,
@@ -106,9 +98,8 @@ class StochasticSQP:
         if p.restarts and k >= 8 and k & (k - 1) == 0:
             # What lowered them may be long past: far from the solution, or noise of small batches.
             state = replace(state, tau=p.tau0, xi=p.xi0)
-        if self._called is not None:
-            state = replace(state, curvature=self._called.at(state.curvature, k, state.x, state.y))
-        H = state.curvature.H
+        curvature = self._curvature.at(state.curvature, k, state.x, state.y)
+        H = curvature.H
 
         look = self._evaluate(k, state)
         x, estimate, rows = look.x, look.estimate, look.rows
@@ -119,8 +110,7 @@ class StochasticSQP:
             x, estimate, H, state.tau, state.noise
         )
         d, N = direction.d, direction.curvature
-        constants, batch, curvature = state.constants, state.batch, state.curvature
-        noise = state.noise
+        constants, batch, noise = state.constants, state.batch, state.noise
         if look.halves is not None:
             batch, noise = self._noise_of(look, direction, H, state)
 
@@ -241,7 +231,7 @@ class StochasticSQP:
         one, two = (
             self._subproblem.direction(look.x, e, H, state.tau, state.noise).d for e in look.halves
         )
-        spread = 0.25 * quadratic_form(H, one - two)
+        spread = 0.25 * self._subproblem.quadratic_form(H, one - two)
         noise = 0.5 * float(np.abs(a.c - b.c).sum())
         return self._batches.after_probe(state.batch, spread, direction.curvature), noise
 
@@ -271,16 +261,15 @@ class StochasticSQP:
             constants = lipschitz.updated(constants, k, *found)
             shorter = step_size(constants)
             if shorter >= 0.5 * alpha:
-                z = lagrangian_change(look.here, there, direction.y, self._jacobian)
-
-                def probe(v: Vector) -> tuple[Vector, Vector] | None:
-                    nonlocal rows
-                    rows += look.sample.rows
-                    return displaced(self._oracle, look.x, v, look.sample, look.here, direction.y,
-                                     self._jacobian)  # fmt: skip
-
-                curvature = self._curvature.updated(curvature, s, z, probe)
-                constants = constants.in_norm(length, quadratic_form(curvature.H, s))
+                ends = (look.here, there)
+                lesson = Lesson(
+                    self._oracle, look.sample, look.x, s, alpha, direction.y, ends, self._jacobian
+                )
+                curvature = self._curvature.updated(curvature, lesson)
+                rows += lesson.rows
+                constants = constants.in_norm(
+                    length, self._subproblem.quadratic_form(curvature.H, s)
+                )
                 return min(alpha, shorter), constants, curvature, rows
             alpha = shorter
         return alpha, constants, curvature, rows

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import OptionError
 from ..kkt import KKTPattern, make_backend
-from ..oracle import ITERATION_STREAM, Jacobian, Oracle, Problem, Vector
+from ..oracle import ITERATION_STREAM, Jacobian, Oracle, Problem, SecondOrderOracle, Vector
 from ..report import Method
 from . import scaling
 from .algorithm import StochasticSQP
@@ -25,8 +26,9 @@ from .elastic_subproblem import ElasticSubproblem
 from .exact import ExactSQP
 from .parameters import Parameters
 from .phases import TwoPhase
-from .scaling import ScaledOracle, Scaling
+from .scaling import Scaling
 from .schedule import make_schedule
+from .second_order import LagrangianHessian
 from .subproblem import EqualitySubproblem, Subproblem
 
 #: beyond this many variables a dense quasi-Newton matrix costs more than it saves
@@ -70,7 +72,7 @@ class Assembly:
 def assemble(oracle: Oracle, choices: Choices) -> Assembly:
     """Build the two phases for an oracle."""
     factors = choices.scaling or scaling.automatic(oracle, choices.batch)
-    scaled = oracle if factors.units() is None else ScaledOracle(oracle, factors)
+    scaled = oracle if factors.units() is None else scaling.scaled(oracle, factors)
     problem = scaled.problem
     beta = choices.beta
     if beta == "auto":
@@ -78,8 +80,8 @@ def assemble(oracle: Oracle, choices: Choices) -> Assembly:
     schedule = make_schedule(beta)
     batches = Batches(oracle.sources, choices.batch, choices.growth, choices.growth_rate, schedule)
 
-    curvature, dense = curvature_for(choices.hessian, problem, factors.objective, exact=False)
-    first, backend = subproblem_for(problem, choices, dense)
+    curvature, form = curvature_for(choices.hessian, scaled, factors.objective, exact=False)
+    first, backend = subproblem_for(problem, choices, form)
     sampled = StochasticSQP(
         scaled,
         first,
@@ -90,50 +92,70 @@ def assemble(oracle: Oracle, choices: Choices) -> Assembly:
         choices.lipschitz,
         factors.units(),
     )
-    user, _ = subproblem_for(oracle.problem, choices, False)
-    if choices.literal:
+    user, _ = subproblem_for(oracle.problem, choices, {})
+    if choices.literal or any(s.size is None for s in oracle.sources):
         return Assembly(sampled, user, factors, backend, (first, user))
-    curvature, dense = curvature_for(choices.hessian, problem, factors.objective, exact=True)
-    second, _ = subproblem_for(problem, choices, dense)
+    curvature, form = curvature_for(choices.hessian, scaled, factors.objective, exact=True)
+    second, _ = subproblem_for(problem, choices, form)
     whole = scaled.draw(ITERATION_STREAM, 0, [s.size or 1 for s in oracle.sources])
     exact = ExactSQP(scaled, whole, second, curvature, choices.parameters, factors.units())
     method = TwoPhase(sampled, exact, batches)
     return Assembly(method, user, factors, backend, (first, user, second))
 
 
-def subproblem_for(problem: Problem, choices: Choices, dense: bool) -> tuple[Subproblem, str]:
+def subproblem_for(
+    problem: Problem, choices: Choices, form: dict[str, Any]
+) -> tuple[Subproblem, str]:
     """The subproblem that a problem's rows and bounds need, and its back end in words."""
-    pattern = KKTPattern(
-        problem.n, problem.m, problem.jac_indptr, problem.jac_indices, hessian_dense=dense
-    )
+    pattern = KKTPattern(problem.n, problem.m, problem.jac_indptr, problem.jac_indices, **form)
     backend = make_backend(pattern, choices.kkt_solver)
     jacobian = Jacobian(problem)
     if choices.literal and problem.equalities_only:
-        return EqualitySubproblem(problem, backend, jacobian), backend.describe()
+        return EqualitySubproblem(problem, backend, jacobian, pattern), backend.describe()
     elastic = ElasticSubproblem(problem, backend, jacobian, choices.parameters, pattern)
     return elastic, backend.describe()
 
 
 def curvature_for(
-    hessian: Any, problem: Problem, objective: float, exact: bool
-) -> tuple[Curvature, bool]:
-    """The rule for H that a name or a matrix asks for, and whether its H is a full matrix.
+    hessian: Any, oracle: Oracle, objective: float, exact: bool
+) -> tuple[Curvature, dict[str, Any]]:
+    """The rule for H that a name or a matrix asks for, and H's part of the KKT pattern.
 
     A user's matrix is in the units of the user's objective, which ``objective`` scales.
     """
+    problem = oracle.problem
     n, m, x0 = problem.n, problem.m, problem.x0
+    diagonal: dict[str, Any] = {}
+    full = {"hessian_dense": True}
     if callable(hessian):
         shape = np.shape(hessian(1, x0, np.zeros(m)))
-        return UserFunction(hessian, objective), len(shape) == 2
+        return UserFunction(hessian, objective), full if len(shape) == 2 else diagonal
     if not isinstance(hessian, str):
-        return Fixed(objective * hessian), hessian.ndim == 2
+        return Fixed(objective * hessian), full if hessian.ndim == 2 else diagonal
     if hessian == "auto":
-        hessian = "bfgs" if exact and n <= LARGEST_DENSE else "diagonal"
+        hessian = best_curvature(oracle) if exact else "diagonal"
+    if hessian == "exact":
+        if not isinstance(oracle, SecondOrderOracle):
+            raise OptionError("hessian='exact' needs an oracle with second derivatives.")
+        rule = LagrangianHessian(oracle, exact, full=n <= LARGEST_DENSE)
+        return rule, rule.form
     if hessian == "bfgs":
-        return BFGS(n), True
+        return BFGS(n), full
     if hessian == "diagonal":
-        return Diagonal(n), False
-    return (Spectral() if hessian == "spectral" else Fixed()), False
+        return Diagonal(n), diagonal
+    return (Spectral() if hessian == "spectral" else Fixed()), diagonal
+
+
+def best_curvature(oracle: Oracle) -> str:
+    """The rule of the exact phase.
+
+    Second derivatives need the fewest iterations. Over data they cost n times a gradient, which
+    differences of gradients make up for as long as a full matrix of them is affordable.
+    """
+    small = oracle.problem.n <= LARGEST_DENSE
+    if isinstance(oracle, SecondOrderOracle) and not (small and oracle.sources):
+        return "exact"
+    return "bfgs" if small else "diagonal"
 
 
 def unscaled(problem: Problem) -> Scaling:

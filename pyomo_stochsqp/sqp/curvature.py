@@ -1,11 +1,12 @@
 r"""Curvature H_k: positive definite matrices with zeta I <= H_k <= kappa_H I (Assumption H).
 
-H_k is built only from what was seen before iteration k, as the theory asks. Pairs (s, z) come from
-both ends of a step s estimated on one sample, with z the change of the Lagrangian's gradient,
+H_k is built only from what was seen before iteration k, as the theory asks. What an iteration can
+teach is a :class:`Lesson`: both ends of its step s on one sample, with z the change of the
+Lagrangian's gradient,
 
     z = g+ - g + (J+ - J)'y,
 
-so that they carry curvature and no difference of noises.
+so that pairs (s, z) carry curvature and no difference of noises.
 
     function   a function of (k, x_k, y_{k-1})
     fixed      H = I, the paper's choice, or a matrix of the user
@@ -16,6 +17,7 @@ so that they carry curvature and no difference of noises.
                displacement is enough where the Hessian is diagonal
     bfgs       Powell's damped update: z <- t z + (1 - t) H s with the largest t <= 1 that gives
                s'z >= 0.2 s'Hs, then  H <- H - H s s'H / s'Hs + z z' / s'z
+    exact      second derivatives of the Lagrangian: see second_order.py
 
 A pair whose quotients s'z/s's or z'z/s'z leave [zeta, kappa_H] is not used.
 """
@@ -24,12 +26,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import sqrt
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf
 
-from ..oracle import Estimate, Jacobian, Oracle, Sample, Vector
+from ..oracle import Estimate, Jacobian, Oracle, Sample, SecondOrderOracle, Vector
 
 ZETA = 1e-12
 KAPPA = 1e8
@@ -44,28 +46,87 @@ PROBE_LENGTH = 0.1
 AVERAGING = 0.1
 FLOOR = 1e-6
 
-#: v -> (the displacement that bounds allow, z), or None outside a function's domain
-Probe = Callable[[Vector], "tuple[Vector, Vector] | None"]
-
 
 class CurvatureState(NamedTuple):
     """The matrix of the current iteration: a float (multiple of I), a diagonal, or a matrix."""
 
     H: Any
     pairs: int = 0
+    #: what the rule itself remembers beside H
+    memory: Any = None
 
 
-class Curvature(Protocol):
+class Lesson:
+    """What an iteration teaches about curvature: a step s from x, both ends seen on one sample."""
+
+    def __init__(
+        self,
+        oracle: Oracle,
+        sample: Sample,
+        x: Vector,
+        s: Vector,
+        alpha: float,
+        y: Vector,
+        ends: tuple[Estimate, Estimate],
+        jacobian: Jacobian,
+    ):
+        self.s = s
+        #: s is this share of the subproblem's direction
+        self.alpha = alpha
+        self.y = y
+        #: scenario rows evaluated to answer questions
+        self.rows = 0
+        self._oracle = oracle
+        self._sample = sample
+        self._x = x
+        self._here, self.there = ends
+        self._jacobian = jacobian
+
+    @property
+    def z(self) -> Vector:
+        """The change of the Lagrangian's gradient along s."""
+        return self._change(self.there)
+
+    @property
+    def end(self) -> Vector:
+        """x + s."""
+        return self._x + self.s
+
+    def displaced(self, v: Vector) -> tuple[Vector, Vector] | None:
+        """(displacement, z) from x to the point nearest to x + v within the bounds, if defined."""
+        point = self._oracle.problem.project(self._x + v)
+        there = self._oracle.estimate(point, self._sample)
+        self.rows += self._sample.rows
+        return None if there.issue is not None else (point - self._x, self._change(there))
+
+    def hessian(self) -> Vector:
+        """Second derivatives of the Lagrangian at x + s: the stored values of their pattern."""
+        assert isinstance(self._oracle, SecondOrderOracle)
+        self.rows += self._sample.rows
+        return self._oracle.hessian(self.end, self.y, self._sample)
+
+    def _change(self, there: Estimate) -> Vector:
+        z = there.g - self._here.g
+        return z + self._jacobian.transposed(there.J - self._here.J, self.y) if self.y.size else z
+
+
+class Curvature:
     """A rule for H."""
 
     def initial(self, size: float) -> CurvatureState:
         """The first iteration's matrix; ``size`` is a first guess of |H|, 0 without one."""
+        raise NotImplementedError
 
-    def updated(self, state: CurvatureState, s: Vector, z: Vector, probe: Probe) -> CurvatureState:
-        """What a pair (s, z) teaches; ``probe`` gives the pair of another displacement."""
+    def at(self, state: CurvatureState, k: int, x: Vector, y: Vector) -> CurvatureState:
+        """Iteration k's matrix, once x_k and the multipliers of iteration k-1 are known."""
+        return state
+
+    def updated(self, state: CurvatureState, lesson: Lesson) -> CurvatureState:
+        """What an iteration teaches."""
+        return state
 
 
-class Fixed:
+class Fixed(Curvature):
     """The same H for ever: the identity, or the user's."""
 
     def __init__(self, H: Any = 1.0):
@@ -74,11 +135,8 @@ class Fixed:
     def initial(self, size: float) -> CurvatureState:
         return CurvatureState(self._H)
 
-    def updated(self, state: CurvatureState, s: Vector, z: Vector, probe: Probe) -> CurvatureState:
-        return state
 
-
-class UserFunction:
+class UserFunction(Curvature):
     """H_k = function(k, x_k, y_{k-1}): a diagonal or a matrix, in the user's units.
 
     What the function sees is known before iteration k is sampled, as the theory asks.
@@ -94,26 +152,24 @@ class UserFunction:
     def at(self, state: CurvatureState, k: int, x: Vector, y: Vector) -> CurvatureState:
         return state._replace(H=self._objective * np.asarray(self._function(k, x, y), dtype=float))
 
-    def updated(self, state: CurvatureState, s: Vector, z: Vector, probe: Probe) -> CurvatureState:
-        return state
 
-
-class Spectral:
+class Spectral(Curvature):
     """H = h I; see the head of this file."""
 
     def initial(self, size: float) -> CurvatureState:
         return CurvatureState(min(max(size, ZETA), KAPPA) if size > 0.0 else 1.0)
 
-    def updated(self, state: CurvatureState, s: Vector, z: Vector, probe: Probe) -> CurvatureState:
+    def updated(self, state: CurvatureState, lesson: Lesson) -> CurvatureState:
+        s = lesson.s
         ss = float(s @ s)
         if not ss > 0.0:
             return state
-        ratio = abs(float(s @ z)) / ss / state.H
+        ratio = abs(float(s @ lesson.z)) / ss / state.H
         change = min(max(ratio, 1.0 / LARGEST_CHANGE), LARGEST_CHANGE) ** MEMORY
         return CurvatureState(min(max(state.H * change, ZETA), KAPPA), state.pairs + 1)
 
 
-class Diagonal:
+class Diagonal(Curvature):
     """H = diag(h); see the head of this file."""
 
     def __init__(self, n: int):
@@ -122,11 +178,11 @@ class Diagonal:
     def initial(self, size: float) -> CurvatureState:
         return CurvatureState(np.full(self._n, min(max(size, ZETA), KAPPA) if size > 0.0 else 1.0))
 
-    def updated(self, state: CurvatureState, s: Vector, z: Vector, probe: Probe) -> CurvatureState:
-        h = state.H
-        length = PROBE_LENGTH * np.sqrt(quadratic_form(h, s) / self._n)
+    def updated(self, state: CurvatureState, lesson: Lesson) -> CurvatureState:
+        h, s = state.H, lesson.s
+        length = PROBE_LENGTH * np.sqrt(float((h * s) @ s) / self._n)
         signs = np.random.default_rng(state.pairs).choice((-1.0, 1.0), self._n)
-        pair = probe(signs * length / np.sqrt(h))
+        pair = lesson.displaced(signs * length / np.sqrt(h))
         if pair is None:
             return state
         v, z = pair
@@ -138,7 +194,7 @@ class Diagonal:
         return CurvatureState(np.clip(h, max(FLOOR * h.max(), ZETA), KAPPA), state.pairs + 1)
 
 
-class BFGS:
+class BFGS(Curvature):
     """Damped BFGS, dense."""
 
     def __init__(self, n: int):
@@ -147,11 +203,12 @@ class BFGS:
     def initial(self, size: float) -> CurvatureState:
         return CurvatureState(np.eye(self._n))
 
-    def updated(self, state: CurvatureState, s: Vector, z: Vector, probe: Probe) -> CurvatureState:
-        H = state.H
+    def updated(self, state: CurvatureState, lesson: Lesson) -> CurvatureState:
+        H, s = state.H, lesson.s
         ss = float(s @ s)
         if not ss > 0.0:
             return state
+        z = lesson.z
         sz = float(s @ z)
         if state.pairs == 0 and sz > 0.0:
             # The first pair also sets the scale of a matrix that was only a guess.
@@ -179,33 +236,3 @@ def well_conditioned(H: Vector) -> bool:
         return False
     diagonal = factor.diagonal()
     return float(diagonal.min()) > WORST * float(diagonal.max())
-
-
-def lagrangian_change(here: Estimate, there: Estimate, y: Vector, jacobian: Jacobian) -> Vector:
-    """z = g+ - g + (J+ - J)'y."""
-    z = there.g - here.g
-    return z + jacobian.transposed(there.J - here.J, y) if y.size else z
-
-
-def displaced(
-    oracle: Oracle,
-    x: Vector,
-    v: Vector,
-    sample: Sample,
-    here: Estimate,
-    y: Vector,
-    jacobian: Jacobian,
-) -> tuple[Vector, Vector] | None:
-    """(displacement, z) from x to the point nearest to x + v within the bounds."""
-    point = oracle.problem.project(x + v)
-    there = oracle.estimate(point, sample)
-    if there.issue is not None:
-        return None
-    return point - x, lagrangian_change(here, there, y, jacobian)
-
-
-def quadratic_form(H: Any, d: Vector) -> float:
-    """d'Hd."""
-    if isinstance(H, float):
-        return H * float(d @ d)
-    return float((H * d) @ d) if H.ndim == 1 else float(d @ (H @ d))

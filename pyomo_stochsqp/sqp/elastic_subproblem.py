@@ -34,6 +34,7 @@ from ..kkt import KKTBackend, KKTPattern
 from ..oracle import Estimate, Jacobian, Problem, Vector
 from .elastic_qp import ElasticQP
 from .parameters import Parameters
+from .qp_hessian import quadratic_form
 from .qp_model import QPSolution, Status, WarmStart
 from .subproblem import Direction
 
@@ -69,6 +70,7 @@ class ElasticSubproblem:
         self._problem = problem
         self._qp = ElasticQP(problem, backend, jacobian, pattern)
         self._jacobian = jacobian
+        self._pattern = pattern
         self._p = parameters or Parameters()
         self._rho_high = rho_high
         self._lower, self._upper = problem.x_lower, problem.x_upper
@@ -136,6 +138,9 @@ class ElasticSubproblem:
         y = solution.y
         target = x - (g + self._jacobian.transposed(J, y))
         return y, target.clip(self._lower, self._upper) - x
+
+    def quadratic_form(self, H: Any, d: Vector) -> float:
+        return quadratic_form(H, d, self._pattern)
 
     def _measured(
         self, solution: QPSolution, violation: float, keeps_tau: bool = False

@@ -3,7 +3,7 @@ r"""The exact phase: SQP with a line search, once estimates carry no sampling er
 A model without expectations, or one whose batch holds all of its data, has function values to
 compare. Then the step size need not come from Lipschitz constants:
 
-    d, y     from the subproblem, with damped BFGS curvature H
+    d, y     from the subproblem, with curvature H from second derivatives or damped BFGS
     tau      from eq. merit_parameter_update
     alpha    the first of 1, 1/2, ... with phi(x + alpha d, tau) <= phi(x, tau) - 1e-4 alpha Delta l
 
@@ -15,7 +15,7 @@ Near a solution full steps are accepted and convergence is superlinear.
 from __future__ import annotations
 
 from dataclasses import replace
-from math import sqrt
+from math import inf, sqrt
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from ..report.certificate import Units
 from ..report.termination import Stop
 from . import merit
 from .batches import BatchState
-from .curvature import Curvature, UserFunction, displaced, lagrangian_change
+from .curvature import Curvature, Lesson
 from .lipschitz import Constants
 from .parameters import Parameters
 from .scaling import user_violation
@@ -90,10 +90,8 @@ class ExactSQP:
         here = self._estimate(x)
         if here.issue is not None:
             return replace(state, k=state.k + 1, issue=here.issue)
-        if isinstance(self._curvature, UserFunction):
-            now = self._curvature.at(state.curvature, state.k + 1, x, state.y)
-            state = replace(state, curvature=now)
-        H = state.curvature.H
+        curvature = self._curvature.at(state.curvature, state.k + 1, x, state.y)
+        H = curvature.H
         direction = self._subproblem.direction(x, here, H, state.tau, 0.0)
         state = replace(
             state,
@@ -109,28 +107,25 @@ class ExactSQP:
 
         tau = self._merit_parameter(state, direction)
         found = self._line_search(x, here, direction, H, tau)
-        if found is None and state.curvature.pairs:
+        if found is None and curvature.pairs:
             # An ill-conditioned H can spoil the direction; it is learned anew before giving up.
             return replace(state, curvature=self._curvature.initial(0.0))
         if found is None:
             return replace(state, ended=Stop.STALLED)
         alpha, x_next, there, looks = found
-        z = lagrangian_change(here, there, direction.y, self._jacobian)
+        ends = (here, there)
+        lesson = Lesson(
+            self._oracle, self._sample, x, x_next - x, alpha, direction.y, ends, self._jacobian
+        )
+        curvature = self._curvature.updated(curvature, lesson)
         return replace(
             state,
             x=x_next,
             tau=tau,
             alpha=alpha,
             x_before=x,
-            samples=state.samples + looks * self._sample.rows,
-            curvature=self._curvature.updated(
-                state.curvature,
-                x_next - x,
-                z,
-                lambda v: displaced(
-                    self._oracle, x, v, self._sample, here, direction.y, self._jacobian
-                ),
-            ),
+            samples=state.samples + looks * self._sample.rows + lesson.rows,
+            curvature=curvature,
         )
 
     def _estimate(self, x: Vector) -> Estimate:
@@ -158,15 +153,15 @@ class ExactSQP:
         A tau far below that value weighs feasibility so much that steps hug the constraints.
         Rises end after ``MAY_RISE`` iterations, so that the merit function settles.
         """
-        tau = state.tau
-        quadratic = direction.slope + 0.5 * direction.curvature
-        if direction.keeps_tau or direction.violation <= SOLVED:
-            room = 0.1 / max(float(np.abs(direction.y).max(initial=0.0)), 1e-6)
-            return min(10.0 * tau, room) if tau < 0.1 * room and state.k <= MAY_RISE else tau
-        trial = merit.trial_merit_parameter(
-            direction.feasibility_reduction, quadratic, self._p.sigma
-        )
-        return merit.updated_merit_parameter(tau, trial, self._p.eps_tau)
+        tau, trial = state.tau, inf
+        if not direction.keeps_tau and direction.violation > SOLVED:
+            quadratic = direction.slope + 0.5 * direction.curvature
+            trial = merit.trial_merit_parameter(
+                direction.feasibility_reduction, quadratic, self._p.sigma
+            )
+            tau = merit.updated_merit_parameter(tau, trial, self._p.eps_tau)
+        room = min(0.1 / max(float(np.abs(direction.y).max(initial=0.0)), 1e-6), trial)
+        return min(10.0 * tau, room) if tau < 0.1 * room and state.k <= MAY_RISE else tau
 
     def _line_search(
         self, x: Vector, here: Estimate, direction: Direction, H: Any, tau: float

@@ -1,7 +1,7 @@
 r"""Two phases in one method: sample while estimates are noisy, then finish exactly.
 
 The sampled phase is Algorithm 1. Once a batch holds every scenario of every source there is nothing
-left to sample, and the exact phase (line search, quasi-Newton curvature) takes over at the current
+left to sample, and the exact phase (line search, its own curvature) takes over at the current
 point. It starts with its own merit parameter: noise may have lowered the sampled one for nothing.
 A model without randomness starts there.
 """

@@ -94,3 +94,10 @@ def quadratic_term(H: Any, n: int, pattern: KKTPattern | None) -> QuadraticTerm:
     if pattern is None:
         raise ValueError(f"a Hessian of shape {H.shape} needs the KKT pattern it belongs to")
     return Sparse(H, pattern)
+
+
+def quadratic_form(H: Any, d: Vector, pattern: KKTPattern | None) -> float:
+    """d'Hd."""
+    if isinstance(H, float):
+        return H * float(d @ d)
+    return float(d @ quadratic_term(H, d.size, pattern).times(d))

@@ -14,8 +14,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..oracle import SETUP_STREAM, Estimate, Oracle, Problem, Sample, SourceInfo, Vector
+from ..oracle import (
+    SETUP_STREAM,
+    Estimate,
+    Oracle,
+    Problem,
+    Sample,
+    SecondOrderOracle,
+    SourceInfo,
+    Vector,
+)
 from ..report.certificate import Units
 from .subproblem import Direction
 
@@ -77,6 +87,28 @@ class ScaledOracle:
         if e.f is not None:
             e.f *= self._s
         return e
+
+
+class ScaledSecondOrderOracle(ScaledOracle):
+    """The same with second derivatives."""
+
+    def __init__(self, oracle: SecondOrderOracle, scaling: Scaling):
+        super().__init__(oracle, scaling)
+        self._second_order = oracle
+
+    def hessian_pattern(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        return self._second_order.hessian_pattern()
+
+    def hessian(self, x: Vector, y: Vector, sample: Sample) -> Vector:
+        y = self.scaling.user_multipliers(y)
+        return self._s * self._second_order.hessian(x, y, sample)
+
+
+def scaled(oracle: Oracle, scaling: Scaling) -> Oracle:
+    """An oracle in scaled units, with second derivatives if it has them."""
+    if isinstance(oracle, SecondOrderOracle):
+        return ScaledSecondOrderOracle(oracle, scaling)
+    return ScaledOracle(oracle, scaling)
 
 
 def scaled_problem(problem: Problem, scaling: Scaling) -> Problem:

@@ -12,9 +12,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..kkt import KKTBackend
+from ..kkt import KKTBackend, KKTPattern
 from ..oracle import Estimate, Jacobian, Problem, Vector
-from .curvature import quadratic_form
+from .qp_hessian import quadratic_form
 
 
 class Direction:
@@ -53,14 +53,24 @@ class Subproblem(Protocol):
     def multipliers(self, x: Vector, estimate: Estimate) -> tuple[Vector, Vector]:
         """(y, r): least-squares multipliers and the stationarity residual r they leave."""
 
+    def quadratic_form(self, H: Any, d: Vector) -> float:
+        """d'Hd, in whichever form H has."""
+
 
 class EqualitySubproblem:
     """Rows c(x) = row_lower = row_upper and no bounds."""
 
-    def __init__(self, problem: Problem, backend: KKTBackend, jacobian: Jacobian):
+    def __init__(
+        self,
+        problem: Problem,
+        backend: KKTBackend,
+        jacobian: Jacobian,
+        pattern: KKTPattern | None = None,
+    ):
         self._rhs = problem.row_lower
         self._backend = backend
         self._jacobian = jacobian
+        self._pattern = pattern
         self._no_rows = np.zeros(problem.m)
 
     def direction(
@@ -76,7 +86,7 @@ class EqualitySubproblem:
         if solution.rank_deficient:
             left = float(np.abs(c + self._jacobian.times(J, d)).sum())
         slope = float(g @ d)
-        curvature = quadratic_form(H, d)
+        curvature = quadratic_form(H, d, self._pattern)
         return Direction(d, solution.y, slope, curvature, violation, violation - left)
 
     def multipliers(self, x: Vector, estimate: Estimate) -> tuple[Vector, Vector]:
@@ -84,3 +94,6 @@ class EqualitySubproblem:
         solution = self._backend.solve(-estimate.g, self._no_rows)
         residual = estimate.g + self._jacobian.transposed(estimate.J, solution.y)
         return solution.y, residual
+
+    def quadratic_form(self, H: Any, d: Vector) -> float:
+        return quadratic_form(H, d, self._pattern)

@@ -1,0 +1,182 @@
+r"""Curvature from second derivatives: the Hessian of the Lagrangian, made positive definite.
+
+    M = grad^2 f(x) + sum_i y_i grad^2 c_i(x)
+
+at the end of the last step, with that step's multipliers: known before the next iteration is
+sampled. On batches M is a running mean; on all of the data it is the latest one alone, and the
+exact phase becomes Newton's method on the KKT conditions.
+
+A subproblem needs H > 0, and M need not be. What is changed should not change the step more than
+necessary. In this order, until a Cholesky factor exists:
+
+    M                                     nothing
+    M + rho (J_A'J_A + I_B)               A: rows with a multiplier, B: variables at a bound
+    |M|, eigenvalues floored              n <= 1000 (stored as a full matrix)
+    M + t I, t = 1e-4, 1e-3, ... |M|      sparse M
+
+The second costs nothing where the subproblem keeps A and B active: J_A d and d_B are then given
+numbers, and the added term is constant. So full Newton steps survive wherever the second-order
+conditions hold. On sparse matrices it would fill M, and is left out.
+
+Multipliers far from their limits can make M much too small along the constraints, where the merit
+function bends most. A step that a line search had to cut to alpha < 1/4 says so:
+
+    H <- H + lambda I,   lambda = s'Hs / (alpha s's),   a tenth of it after every full step
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+from scipy.sparse import csc_array
+from scipy.sparse.linalg import splu
+
+from ..kkt import KKTPattern
+from ..oracle import SecondOrderOracle, Vector
+from .curvature import KAPPA, ZETA, Curvature, CurvatureState, Lesson, well_conditioned
+from .qp_hessian import quadratic_form, quadratic_term
+
+#: weight of the newest Hessian in the mean over batches
+AVERAGING = 0.1
+#: smallest eigenvalue left by a repair, relative to the largest
+FLOOR = 1e-6
+#: a step cut to less than this share of the direction asks for a larger H
+CUT = 0.25
+FADE = 0.1
+#: rho and t, relative to |M|
+PENALTIES = (1.0, 10.0, 100.0)
+SHIFTS = (0.0, *(10.0**k for k in range(-4, 4)))
+
+Indices = NDArray[np.intp]
+
+
+class LagrangianHessian(Curvature):
+    """H from second derivatives; full matrices, or values on a sparse pattern."""
+
+    def __init__(self, oracle: SecondOrderOracle, exact: bool, full: bool):
+        problem = oracle.problem
+        self._problem = problem
+        self._exact = exact
+        self._full = full
+        self._slots, indptr, indices = with_diagonal(*oracle.hessian_pattern(), problem.n)
+        #: H's part of the KKT pattern
+        self.form: dict[str, Any] = (
+            {"hessian_dense": True}
+            if full
+            else {"hessian_indptr": indptr, "hessian_indices": indices}
+        )
+        self._pattern = KKTPattern(
+            problem.n, problem.m, problem.jac_indptr, problem.jac_indices, **self.form
+        )
+        self._indptr, self._indices = indptr, indices
+        self._columns = np.repeat(np.arange(problem.n), np.diff(indptr))
+        self._rows_of_J = np.repeat(np.arange(problem.m), np.diff(problem.jac_indptr))
+
+    def initial(self, size: float) -> CurvatureState:
+        return CurvatureState(min(max(size, ZETA), KAPPA) if size > 0.0 else 1.0)
+
+    def updated(self, state: CurvatureState, lesson: Lesson) -> CurvatureState:
+        seen = lesson.hessian()
+        size = float(np.abs(seen).max(initial=0.0))
+        if not size < np.inf:  # outside the domain of a second derivative
+            return state
+        if size == 0.0:  # linear so far: ever longer steps
+            length = quadratic_form(state.H, lesson.s, self._pattern)
+            h = FADE * length / max(float(lesson.s @ lesson.s), ZETA)
+            return CurvatureState(max(h, ZETA))
+        values = np.zeros(self._indices.size)
+        values[self._slots] = seen
+        pairs = state.pairs + 1
+        if self._exact:
+            H = self._repaired(values, lesson)
+            extra = self._extra(state, lesson)
+            return CurvatureState(H if extra == 0.0 else self._shifted(H, extra), pairs, extra)
+        if state.memory is not None:
+            w = max(1.0 / pairs, AVERAGING)
+            values = (1.0 - w) * state.memory + w * values
+        return CurvatureState(self._repaired(values, lesson), pairs, values)
+
+    def _extra(self, state: CurvatureState, lesson: Lesson) -> float:
+        """lambda of the next iteration."""
+        extra, s = state.memory or 0.0, lesson.s
+        if lesson.alpha < CUT:
+            bend = quadratic_form(state.H, s, self._pattern) / (lesson.alpha * float(s @ s))
+            return min(bend, KAPPA)
+        if lesson.alpha == 1.0:
+            extra *= FADE
+        return extra if extra > ZETA else 0.0
+
+    def _repaired(self, values: Vector, lesson: Lesson) -> Vector:
+        return self._repaired_full(values, lesson) if self._full else self._repaired_sparse(values)
+
+    def _shifted(self, H: Vector, extra: float) -> Any:
+        n = self._problem.n
+        return quadratic_term(H, n, self._pattern).plus(np.full(n, extra))
+
+    def _repaired_full(self, values: Vector, lesson: Lesson) -> Vector:
+        n = self._problem.n
+        M = np.zeros((n, n))
+        M[self._indices, self._columns] = values
+        M[self._columns, self._indices] = values
+        if well_conditioned(M):
+            return M
+        held = self._held(lesson)
+        size, weight = np.abs(M).max(), np.abs(held).max(initial=0.0)
+        for penalty in PENALTIES if weight > 0.0 else ():
+            H = M + penalty * size / weight * held
+            if well_conditioned(H):
+                return H
+        eigenvalues, vectors = eigh(M)
+        magnitudes = np.abs(eigenvalues)
+        magnitudes = np.maximum(magnitudes, FLOOR * magnitudes.max())
+        return (vectors * magnitudes) @ vectors.T
+
+    def _held(self, lesson: Lesson) -> Vector:
+        """J_A'J_A + I_B."""
+        problem, x = self._problem, lesson.end
+        active = lesson.y[self._rows_of_J] != 0.0
+        J = np.zeros((problem.m, problem.n))
+        J[self._rows_of_J[active], problem.jac_indices[active]] = lesson.there.J[active]
+        at_bound = (x <= problem.x_lower) | (x >= problem.x_upper)
+        return J.T @ J + np.diag(at_bound.astype(float))
+
+    def _repaired_sparse(self, values: Vector) -> Vector:
+        size = float(np.abs(values).max())
+        for shift in SHIFTS:
+            shifted = self._shifted(values, shift * size)
+            if self._positive_definite(shifted):
+                break
+        return shifted
+
+    def _positive_definite(self, values: Vector) -> bool:
+        """Whether all pivots of an LDL' are positive; off-diagonal pivoting is switched off."""
+        n = self._problem.n
+        upper = csc_array((values, self._indices, self._indptr), shape=(n, n))
+        diagonal = upper.diagonal()
+        if not float(diagonal.min()) > FLOOR * FLOOR * float(diagonal.max()):
+            return False
+        whole: Any = upper + upper.T
+        whole.setdiag(diagonal)
+        try:
+            factors = splu(
+                whole.tocsc(),
+                permc_spec="MMD_AT_PLUS_A",
+                diag_pivot_thresh=0.0,
+                options={"SymmetricMode": True},
+            )
+        except RuntimeError:  # singular
+            return False
+        pivots = factors.U.diagonal()
+        return float(pivots.min()) > FLOOR * FLOOR * float(pivots.max())
+
+
+def with_diagonal(indptr: Indices, indices: Indices, n: int) -> tuple[Indices, Indices, Indices]:
+    """(where the given entries stand, indptr, indices) of a triangle with its whole diagonal."""
+    columns = np.repeat(np.arange(n), np.diff(indptr))
+    given = columns * n + indices
+    keys = np.union1d(given, np.arange(n) * (n + 1))
+    columns, rows = np.divmod(keys, n)
+    return np.searchsorted(keys, given), np.searchsorted(columns, np.arange(n + 1)), rows
