@@ -36,11 +36,19 @@ VALUES = {
     "MARATOS": -1.0,
     "BYRDSPHR": -4.683300133,
 }
-#: too slow for a default run, or with a rank-deficient Jacobian at the solution
-OTHERS = {"ELEC", "SPIN2OP", "BT8"}
+#: half a minute to compile and run
+SLOW = {"ELEC"}
+#: the Jacobian loses rank at the solution, where multipliers are not unique
+DEGENERATE = {"BT8"}
 
 
-@pytest.mark.parametrize("name", sorted(set(PROBLEMS) - OTHERS))
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name in SLOW else ())
+        for name in sorted(set(PROBLEMS) - DEGENERATE)
+    ],
+)
 def test_cutest_problem_converges(name):
     outcome = prepare(build(name), validated({})).run()
     assert outcome.stop is Stop.CONVERGED, outcome.stop
@@ -51,6 +59,13 @@ def test_cutest_problem_converges(name):
     assert best.infeasibility <= 1e-6
     if name in VALUES:
         assert best.objective == pytest.approx(VALUES[name], rel=1e-5, abs=1e-8)
+
+
+@pytest.mark.parametrize("name", sorted(DEGENERATE))
+def test_degenerate_problem_comes_close(name):
+    outcome = prepare(build(name), validated({})).run()
+    assert outcome.stop in (Stop.CONVERGED, Stop.STALLED)
+    assert outcome.best.infeasibility <= 1e-8 and outcome.best.stationarity <= 1e-5
 
 
 def test_convergence_is_superlinear_at_the_end():
