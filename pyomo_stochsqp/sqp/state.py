@@ -13,9 +13,12 @@ from .curvature import CurvatureState
 from .lipschitz import Constants
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class State:
-    """The state after iteration k. Letters are the paper's."""
+    """The state after iteration k. Letters are the paper's.
+
+    Not frozen, because that would make its construction a tenth of a small iteration.
+    """
 
     k: int
     x: Vector
