@@ -178,8 +178,9 @@ class SecondOrderOracle(Oracle, Protocol):
 class Jacobian:
     """Products with a Jacobian given by its values: times(J, d) = J d, transposed(J, y) = J'y.
 
-    A full pattern is a plain matrix; otherwise one sparse matrix object is kept and only its values
-    are exchanged, because building one costs more than a small product.
+    A full pattern is a plain matrix; otherwise one sparse matrix and its transpose (the same index
+    arrays, read by columns) are kept and only their values are exchanged, because building one
+    costs more than a small product.
     """
 
     def __init__(self, problem: Problem):
@@ -190,8 +191,7 @@ class Jacobian:
             self._matrix = csr_array(
                 (values, problem.jac_indices, problem.jac_indptr), shape=self.shape
             )
-            self._rows = np.repeat(np.arange(problem.m), np.diff(problem.jac_indptr))
-            self._columns = problem.jac_indices
+            self._transpose = self._matrix.T
 
     def times(self, values: Vector, d: Vector) -> Vector:
         if self.dense:
@@ -202,5 +202,5 @@ class Jacobian:
     def transposed(self, values: Vector, y: Vector) -> Vector:
         if self.dense:
             return y @ values.reshape(self.shape)
-        product = values * y[self._rows]
-        return np.bincount(self._columns, product, self.shape[1]).astype(float, copy=False)
+        self._transpose.data = values
+        return self._transpose @ y

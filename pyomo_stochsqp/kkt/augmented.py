@@ -99,14 +99,16 @@ class AugmentedBackend:
             )
             error_x, error_y = largest(error[:n]), largest(error[n:])
             size = error_x + error_y
-            refined = error_x <= REFINED * rhs_x and error_y <= REFINED * rhs_y
+            # r_x may be zero, as in a Newton step on multipliers; J'y is what rounding is part of
+            size_x = rhs_x + largest(pull)
+            refined = error_x <= REFINED * size_x and error_y <= REFINED * rhs_y
             stuck = size * WORTHWHILE_GAIN > previous or passes == MAX_PASSES
             if passes > 1 and (refined or stuck):
                 break
             previous = size
             u = self._factoriser.solve(error)
             d, y = d + u[:n], y + u[n:]
-        if not error_x <= BROKEN * (rhs_x + largest(pull)):
+        if not error_x <= BROKEN * size_x:
             raise KKTFailure(
                 f"{self._factoriser.describe()} broke down: is the Hessian positive definite?"
             )

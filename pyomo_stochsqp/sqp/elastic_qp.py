@@ -79,7 +79,7 @@ class ElasticQP:
         self._unbounded = bool(
             np.isneginf(problem.x_lower).all() and np.isposinf(problem.x_upper).all()
         )
-        self._newton = DualNewton(backend, problem.row_lower, problem.row_upper)
+        self._newton = DualNewton(backend, problem.n, problem.row_lower, problem.row_upper)
         self._active_set = ActiveSet(backend, self._equality)
 
     def solve(
@@ -134,12 +134,12 @@ class ElasticQP:
         if isinstance(qp.hessian, Diagonal):
             if "newton" not in self._shortcuts:
                 return None
+            y = None
             if warm is not None:
                 y = warm.y if warm.rho <= qp.rho else warm.y.clip(-qp.rho, qp.rho)
-                return self._from_newton(qp, self._newton.solve(qp, y, NEWTON_STEPS), 0)
-            if self._n > COLD_NEWTON:
+            elif self._n > COLD_NEWTON:
                 return None
-            return self._from_newton(qp, self._newton.solve_cold(qp, NEWTON_STEPS), 0)
+            return self._from_newton(qp, self._newton.solve(qp, y, NEWTON_STEPS), 0)
         if "active_set" not in self._shortcuts:
             return None
         if warm is None or warm.bounds is None or warm.rows is None:

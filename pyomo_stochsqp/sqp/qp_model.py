@@ -84,9 +84,13 @@ class QP:
     def in_box(self, d: Vector) -> Vector:
         return np.minimum(np.maximum(d, self.lower), self.upper)
 
+    def in_rows(self, w: Vector) -> Vector:
+        """The values nearest to w that the rows allow."""
+        return np.minimum(np.maximum(w, self.a), self.b)
+
     def distances(self, w: Vector) -> Vector:
         """dist(w_j, [a_j, b_j]) with sign: positive above b_j, negative below a_j."""
-        return w - np.minimum(np.maximum(w, self.a), self.b)
+        return w - self.in_rows(w)
 
     def objective(self, d: Vector) -> float:
         quadratic = float(self.g @ d) + 0.5 * float(d @ self.hessian.times(d))

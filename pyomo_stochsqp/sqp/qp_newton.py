@@ -14,9 +14,10 @@ limit and r_j points outwards. With A the rows free to move and F = {i : l_i < t
 The system goes to the KKT back end, with variables outside F and rows outside A removed; its
 regularisation covers dependent rows. r = 0 is optimality, and d is then optimal to rounding.
 
-Full steps alone may cycle. alpha = 1 is accepted if theta rises enough; otherwise the search goes
-on from the exact maximiser along the line y + alpha dy. After a few steps without an end the method
-gives up: from a distance, or with more active rows than free variables, it is not reliable.
+Full steps alone may cycle. alpha = 1 is accepted if theta rises enough, then alpha = 1/4; if not
+even that, the search goes on from the exact maximiser along the line y + alpha dy, which takes a
+sort. After a few steps without an end the method gives up: from a distance, or with more active
+rows than free variables, it is not reliable.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ ARMIJO = 1e-4
 CLEAR_CUT = 0.1
 #: after so many steps an error still above this share of the first is not going to vanish soon
 HALFWAY, HOPELESS = 6, 0.5
-TRIALS = 5
+TRIALS = 6
 SHORTENING = 0.25
 #: turns the sign of y_j into the bound b_j or a_j by clipping w_j + STRESS y_j
 STRESS = 1e40
@@ -56,10 +57,10 @@ class DualPoint:
         self.y = y
         self.pull = pull = qp.pull(y)
         self.t = t = pull * minus_inverse
-        self.d = d = t.clip(qp.lower, qp.upper)
+        self.d = d = qp.in_box(t)
         self.w = w = qp.times(d)
         self.reach = reach = w + STRESS * y
-        self.v = v = reach.clip(qp.a, qp.b)
+        self.v = v = qp.in_rows(reach)
         self.r = r = w - v
         limit = qp.rho
         #: whether some |y_j| may be at its limit; the 2-norm is the cheaper test
@@ -78,8 +79,9 @@ class DualPoint:
 class DualNewton:
     """The method for the rows of one problem."""
 
-    def __init__(self, backend: KKTBackend, row_lower: Vector, row_upper: Vector):
+    def __init__(self, backend: KKTBackend, n: int, row_lower: Vector, row_upper: Vector):
         self._backend = backend
+        self._zero = np.zeros(n)
         self._equality = row_lower == row_upper
         below, above = row_lower > -np.inf, row_upper < np.inf
         self._ranged = below & above & ~self._equality
@@ -94,12 +96,12 @@ class DualNewton:
         self._low_above = np.where(self._ranged, 0.0, self._low)
         self._high_below = np.where(self._ranged, 0.0, self._high)
 
-    def solve(self, qp: QP, y: Vector, max_steps: int) -> tuple[DualPoint, int] | None:
-        """(solution, steps) from the start y, or None."""
+    def solve(self, qp: QP, y: Vector | None, max_steps: int) -> tuple[DualPoint, int] | None:
+        """(solution, steps) from the start y, or None; y = None is a cold start."""
         if qp.rho != self._rho:
             self._set_limits(qp.rho)
         try:
-            return self._solve(qp, y, max_steps)
+            return self._solve(qp, self._cold_start(qp) if y is None else y, max_steps)
         except KKTFailure:
             return None
 
@@ -127,23 +129,17 @@ class DualNewton:
         blur = EPSILON * size * size * norm(here.y) / float(np.min(qp.hessian.diagonal))
         return here.error <= max(TOLERATED * tolerance, blur)
 
-    def solve_cold(self, qp: QP, max_steps: int) -> tuple[DualPoint, int] | None:
-        """The same from multipliers that rows violated by clip(-g / h) would have without box."""
-        self._set_limits(qp.rho)
-        try:
-            return self._solve(qp, self._cold_start(qp), max_steps)
-        except KKTFailure:
-            return None
-
     def _cold_start(self, qp: QP) -> Vector:
-        d = (-qp.g / qp.hessian.diagonal).clip(qp.lower, qp.upper)
-        w = qp.times(d)
-        target = w.clip(qp.a, qp.b)
-        moving = (target != w) | self._equality
+        """The multipliers that the rows violated by clip(-g / h) would have without box."""
+        w = qp.times(qp.in_box(-qp.g / qp.hessian.diagonal))
+        target = qp.in_rows(w)
+        excess = w - target
+        moving = excess != 0.0
+        moving |= self._equality
         self._backend.factorise(qp.hessian.diagonal, qp.J, DELTA.take(moving))
-        y = self._backend.solve(-qp.g, np.where(moving, target, 0.0)).y
-        y = (y * moving).clip(self._low, self._high)
-        return np.where(self._equality | ((w - target) * y > 0.0), y, 0.0)
+        y = self._backend.solve(-qp.g, moving * target).y
+        y *= self._equality | (excess * y > 0.0)
+        return np.minimum(np.maximum(y, self._low), self._high)
 
     def _step(self, qp: QP, minus_inverse: float | Vector, here: DualPoint) -> DualPoint | None:
         """A point with a larger theta, or None."""
@@ -159,13 +155,10 @@ class DualNewton:
             moving &= (np.abs(y) < qp.rho) | (r != 0.0)
         h = np.where(here.t == here.d, qp.hessian.diagonal, REMOVED)
         self._backend.factorise(h, qp.J, DELTA.take(moving))
-        # Zero for free variables and of no consequence for the others, but it gives the back end
-        # a scale for its errors: with r_x = 0 it would refine down to the last bit.
-        gradient = here.pull + qp.hessian.times(here.d)
-        dy = self._backend.solve(-gradient, -r).y
+        dy = self._backend.solve(self._zero, -r).y
         dy *= moving
 
-        y_new = (y + dy).clip(low, high)
+        y_new = np.minimum(np.maximum(y + dy, low), high)
         alpha = 1.0
         for trial in range(TRIALS):
             there = DualPoint(qp, minus_inverse, y_new)
@@ -175,8 +168,10 @@ class DualNewton:
             rise = ARMIJO * ddot(r, y_new - y) - 1e-14 * abs(theta)
             if there.theta(qp) >= theta + rise:
                 return there
-            alpha = SHORTENING * alpha if trial else min(SHORTENING, exact_step(qp, here, dy))
-            y_new = (y + alpha * dy).clip(low, high)
+            alpha *= SHORTENING
+            if trial == 1:
+                alpha = min(alpha, exact_step(qp, here, dy))
+            y_new = np.minimum(np.maximum(y + alpha * dy, low), high)
         return None
 
 
@@ -184,7 +179,7 @@ def exact_step(qp: QP, here: DualPoint, dy: Vector) -> float:
     """argmax of theta(y + alpha dy) over alpha in [0, 1], the pieces of y taken to be unbounded.
 
     The derivative r'dy - sum of k_i over what of [0, alpha] each t_i spends inside its bounds, with
-    k = (J'dy)^2 / h, falls piecewise linearly: sort its 2n breakpoints and find its zero.
+    k = (J'dy)^2 / h, falls piecewise linearly: sort the breakpoints met on the way, find its zero.
     """
     change = qp.pull(dy) - qp.g
     rate = -change / qp.hessian.diagonal
@@ -193,17 +188,18 @@ def exact_step(qp: QP, here: DualPoint, dy: Vector) -> float:
     with np.errstate(over="ignore"):
         first, second = (qp.lower[moves] - t) / rate, (qp.upper[moves] - t) / rate
     bend = change[moves] * rate
-    times = np.maximum(np.concatenate((np.minimum(first, second), np.maximum(first, second))), 0.0)
-    order = np.argsort(times)
-    within = int(np.searchsorted(times, 1.0, sorter=order))
-    times = np.append(times[order][:within], 1.0)
-    slopes = np.cumsum(np.concatenate((bend, -bend))[order])[:within]
-    falls = np.concatenate(([0.0], np.cumsum(np.diff(times) * slopes)))
-    derivative = float(here.r @ dy) + falls
-    past = np.flatnonzero(derivative <= 0.0)
-    if not past.size:
+    times = np.concatenate((np.minimum(first, second), np.maximum(first, second)))
+    jumps = np.concatenate((bend, -bend))
+    past = times <= 0.0
+    slope = float(jumps[past].sum())
+    met = np.flatnonzero(~past & (times < 1.0))
+    met = met[np.argsort(times[met])]
+    times = np.concatenate(([0.0], times[met], [1.0]))
+    slopes = slope + np.concatenate(([0.0], np.cumsum(jumps[met])))
+    derivative = float(here.r @ dy) + np.cumsum(np.diff(times) * slopes)
+    k = int(np.argmax(derivative <= 0.0))
+    if derivative[k] > 0.0:
         return 1.0
-    k = int(past[0])
-    if k == 0 or slopes[k - 1] >= 0.0:
-        return float(times[k])
-    return float(times[k] - derivative[k] / slopes[k - 1])
+    if slopes[k] >= 0.0:
+        return float(times[k + 1])
+    return max(0.0, float(times[k + 1] - derivative[k] / slopes[k]))
