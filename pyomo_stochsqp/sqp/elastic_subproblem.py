@@ -40,6 +40,8 @@ from .subproblem import Direction
 
 #: multipliers up to this size are taken for real; larger ones mean rows that cannot be satisfied
 RHO_HIGH = 1e4
+#: rho_hi is at least this many times 1 / tau, so that tau can follow multipliers of any size
+ABOVE = 100.0
 #: the same where rows are known to be consistent (least-squares multipliers), times |g| / |J|
 RHO_MULTIPLIERS = 1e8
 #: violation left by QP(rho_hi), relative to 1 + v(c), above which rows count as contradictory
@@ -91,7 +93,8 @@ class ElasticSubproblem:
         g, c, J, p = estimate.g, estimate.c, estimate.J, self._p
         lower, upper = self._lower - x, self._upper - x
         violation = float(self._problem.violation(c).sum())
-        solution = self._qp.solve(g, H, c, J, lower, upper, self._rho_high, self.high)
+        rho_high = max(self._rho_high, ABOVE / tau)
+        solution = self._qp.solve(g, H, c, J, lower, upper, rho_high, self.high)
         self.high = solution.warm_start()
         self.status = solution.status
         if solution.status == "failed":

@@ -28,14 +28,18 @@ from .batches import BatchState
 from .curvature import Curvature, Lesson
 from .lipschitz import Constants
 from .parameters import Parameters
+from .restoration import feasible_point
 from .scaling import user_violation
 from .state import State
 from .subproblem import Direction, Subproblem
 
 ARMIJO = 1e-4
 SMALLEST_STEP = 1e-12
-#: KKT error that counts as solved, and the change of phi that counts as rounding
+#: KKT error and remaining step (relative to x) that count as solved; multipliers that are not
+#: unique can make the first small long before the second
 SOLVED = 1e-9
+ARRIVED = 1e-8
+#: the change of phi that counts as rounding
 ROUNDING = 1e-14
 #: a violation whose best linear reduction is below this share cannot be reduced
 HOPELESS = 1e-7
@@ -102,6 +106,10 @@ class ExactSQP:
             rows=self._sample.rows,
         )
         ended = self._ended(x, here, direction)
+        if ended is Stop.LOCALLY_INFEASIBLE and not state.restored:
+            restored = feasible_point(self._oracle, self._sample)
+            if restored is not None:
+                return self._moved(state, *restored)
         if ended is not None:
             return replace(state, ended=ended)
 
@@ -128,6 +136,18 @@ class ExactSQP:
             curvature=curvature,
         )
 
+    def _moved(self, state: State, x: Vector, looks: int) -> State:
+        """A new beginning at x."""
+        return replace(
+            state,
+            x=x,
+            x_before=x,
+            tau=self._p.tau0,
+            curvature=self._curvature.initial(0.0),
+            samples=state.samples + looks * self._sample.rows,
+            restored=True,
+        )
+
     def _estimate(self, x: Vector) -> Estimate:
         """The estimate at x, remembered: the next iteration starts where the line search ended."""
         if self._seen is None or self._seen[0] is not x:
@@ -138,9 +158,10 @@ class ExactSQP:
         problem = self._problem
         gradient = here.g + self._jacobian.transposed(here.J, direction.y)
         projected = problem.project(x - gradient) - x
-        size = 1.0 + float(np.abs(direction.y).max(initial=0.0))
+        size = 1.0 + largest(direction.y)
         violation = direction.violation
-        if float(np.abs(projected).max(initial=0.0)) <= SOLVED * size and violation <= SOLVED:
+        stationary = largest(projected) <= SOLVED * size and violation <= SOLVED
+        if stationary and largest(direction.d) <= ARRIVED * (1.0 + largest(x)):
             return Stop.CONVERGED
         still = float(direction.d @ direction.d) <= SOLVED * (1.0 + float(x @ x))
         if violation > 1e-6 and still and direction.feasibility_reduction <= HOPELESS * violation:
@@ -154,13 +175,13 @@ class ExactSQP:
         Rises end after ``MAY_RISE`` iterations, so that the merit function settles.
         """
         tau, trial = state.tau, inf
-        if not direction.keeps_tau and direction.violation > SOLVED:
+        if not direction.keeps_tau and direction.feasibility_reduction > SOLVED:
             quadratic = direction.slope + 0.5 * direction.curvature
             trial = merit.trial_merit_parameter(
                 direction.feasibility_reduction, quadratic, self._p.sigma
             )
             tau = merit.updated_merit_parameter(tau, trial, self._p.eps_tau)
-        room = min(0.1 / max(float(np.abs(direction.y).max(initial=0.0)), 1e-6), trial)
+        room = min(0.1 / max(largest(direction.y), 1e-6), trial)
         return min(10.0 * tau, room) if tau < 0.1 * room and state.k <= MAY_RISE else tau
 
     def _line_search(
@@ -171,8 +192,8 @@ class ExactSQP:
         phi = self._merit(here, tau)
         reduction = merit.model_reduction(tau, direction.slope, direction.feasibility_reduction)
         slack = ROUNDING * (abs(phi) + 1.0)
-        far = FARTHEST * (1.0 + float(np.abs(x).max(initial=0.0)))
-        alpha = min(1.0, far / max(float(np.abs(direction.d).max(initial=0.0)), far))
+        far = FARTHEST * (1.0 + largest(x))
+        alpha = min(1.0, far / max(largest(direction.d), far))
         looks = 0
         corrected = False
         while alpha > SMALLEST_STEP:
@@ -218,3 +239,8 @@ class ExactSQP:
         """phi(x, tau) = tau f(x) + v(c(x))."""
         assert estimate.f is not None
         return tau * estimate.f + float(self._problem.violation(estimate.c).sum())
+
+
+def largest(values: Vector) -> float:
+    """|values|_inf."""
+    return float(np.abs(values).max(initial=0.0))

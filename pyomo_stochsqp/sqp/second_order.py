@@ -42,7 +42,9 @@ from .qp_hessian import quadratic_form, quadratic_term
 #: weight of the newest Hessian in the mean over batches
 AVERAGING = 0.1
 #: smallest eigenvalue left by a repair, relative to the largest
-FLOOR = 1e-6
+FLOOR = 1e-4
+#: smallest pivot of a matrix that needs no repair, relative to the largest
+WORST_PIVOT = 1e-12
 #: a step cut to less than this share of the direction asks for a larger H
 CUT = 0.25
 FADE = 0.1
@@ -156,7 +158,7 @@ class LagrangianHessian(Curvature):
         n = self._problem.n
         upper = csc_array((values, self._indices, self._indptr), shape=(n, n))
         diagonal = upper.diagonal()
-        if not float(diagonal.min()) > FLOOR * FLOOR * float(diagonal.max()):
+        if not float(diagonal.min()) > WORST_PIVOT * float(diagonal.max()):
             return False
         whole: Any = upper + upper.T
         whole.setdiag(diagonal)
@@ -170,7 +172,7 @@ class LagrangianHessian(Curvature):
         except RuntimeError:  # singular
             return False
         pivots = factors.U.diagonal()
-        return float(pivots.min()) > FLOOR * FLOOR * float(pivots.max())
+        return float(pivots.min()) > WORST_PIVOT * float(pivots.max())
 
 
 def with_diagonal(indptr: Indices, indices: Indices, n: int) -> tuple[Indices, Indices, Indices]:
