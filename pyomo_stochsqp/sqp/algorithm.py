@@ -34,8 +34,12 @@ from .subproblem import Direction, Subproblem
 
 #: halvings of a step that leads to a domain error, before giving up
 MAX_HALVINGS = 40
+#: a step whose secants ask for a shorter one is cut by this factor at most, then looked at again
+SHORTEST_CUT = 0.1
 #: |d|_H below this, relative to |x|, counts as d = 0: rounding would decide tau
 TINY_STEP = 1e-15
+#: share of an earlier measurement of noise that is kept: two half batches may agree by luck
+FADING = 0.5
 #: shares of their terms below which sums are rounding
 ROUNDING = 1e-12
 
@@ -106,13 +110,15 @@ class StochasticSQP:
         if estimate.issue is not None:
             return replace(state, k=k, issue=estimate.issue)
 
+        noise = state.noise if look.halves is None else max(look.noise(), FADING * state.noise)
         direction = self._subproblem.direction(  # eq. linear_system
-            x, estimate, H, state.tau, state.noise
+            x, estimate, H, state.tau, noise
         )
         d, N = direction.d, direction.curvature
-        constants, batch, noise = state.constants, state.batch, state.noise
+        constants, batch = state.constants, state.batch
         if look.halves is not None:
-            batch, noise = self._noise_of(look, direction, H, state)
+            spread = self._spread(look, H, state.tau, noise)
+            batch = self._batches.after_probe(batch, spread, N)
 
         if self._moves(direction, x, state.tau):
             tau_trial = self._trial(direction)
@@ -222,18 +228,11 @@ class StochasticSQP:
             x = 0.5 * (x + state.x_before)
         return look
 
-    def _noise_of(
-        self, look: _Look, direction: Direction, H: object, state: State
-    ) -> tuple[BatchState, float]:
-        """Compare two half batches: their directions (see batches.py) and their constraints."""
+    def _spread(self, look: _Look, H: object, tau: float, noise: float) -> float:
+        """|d_1 - d_2|_H^2 / 4 for the directions of two half batches (see batches.py)."""
         assert look.halves is not None
-        a, b = look.halves
-        one, two = (
-            self._subproblem.direction(look.x, e, H, state.tau, state.noise).d for e in look.halves
-        )
-        spread = 0.25 * self._subproblem.quadratic_form(H, one - two)
-        noise = 0.5 * float(np.abs(a.c - b.c).sum())
-        return self._batches.after_probe(state.batch, spread, direction.curvature), noise
+        one, two = (self._subproblem.direction(look.x, e, H, tau, noise).d for e in look.halves)
+        return 0.25 * self._subproblem.quadratic_form(H, one - two)
 
     def _check(
         self,
@@ -245,8 +244,12 @@ class StochasticSQP:
         curvature: CurvatureState,
         step_size: Callable[[Constants], float],
     ) -> tuple[float, Constants, CurvatureState, int]:
-        """Measure L and Gamma on the step about to be taken; shorten it if they were too small."""
+        """Measure L and Gamma on the step about to be taken; shorten it if they were too small.
+
+        Only the step that is taken counts: far away functions may bend far more.
+        """
         rows = 0
+        before = constants
         for _ in range(MAX_HALVINGS):
             s = alpha * direction.d
             there = self._oracle.estimate(look.x + s, look.sample)
@@ -258,7 +261,7 @@ class StochasticSQP:
             if not length > 0.0:
                 break
             found = lipschitz.secants(look.here, there, s, length, self._jacobian)
-            constants = lipschitz.updated(constants, k, *found)
+            constants = lipschitz.updated(before, k, *found)
             shorter = step_size(constants)
             if shorter >= 0.5 * alpha:
                 ends = (look.here, there)
@@ -271,7 +274,7 @@ class StochasticSQP:
                     length, self._subproblem.quadratic_form(curvature.H, s)
                 )
                 return min(alpha, shorter), constants, curvature, rows
-            alpha = shorter
+            alpha = max(shorter, SHORTEST_CUT * alpha)
         return alpha, constants, curvature, rows
 
 
@@ -293,3 +296,9 @@ class _Look:
             self.estimate = Estimate(
                 0.5 * (a.g + b.g), 0.5 * (a.c + b.c), 0.5 * (a.J + b.J), issue=a.issue or b.issue
             )
+
+    def noise(self) -> float:
+        """The standard error of c, summed over the rows."""
+        assert self.halves is not None
+        a, b = self.halves
+        return 0.5 * float(np.abs(a.c - b.c).sum())

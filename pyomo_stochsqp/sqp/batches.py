@@ -81,7 +81,7 @@ class Batches:
 
     def wants_probe(self, k: int, exact: bool) -> bool:
         """Whether iteration k should be computed on two half batches."""
-        return self.growth == "adaptive" and not exact and k % PROBE_EVERY == 0
+        return self.growth == "adaptive" and not exact and k % PROBE_EVERY == 1
 
     def after_probe(self, state: BatchState, noise: float, signal: float) -> BatchState:
         """noise = |d_1 - d_2|_H^2 / 4 and signal = |d|_H^2 of one probe."""

@@ -182,11 +182,13 @@ class Diagonal(Curvature):
         h, s = state.H, lesson.s
         length = PROBE_LENGTH * np.sqrt(float((h * s) @ s) / self._n)
         signs = np.random.default_rng(state.pairs).choice((-1.0, 1.0), self._n)
-        pair = lesson.displaced(signs * length / np.sqrt(h))
+        asked = signs * length / np.sqrt(h)
+        pair = lesson.displaced(asked)
         if pair is None:
             return state
         v, z = pair
-        moved = v != 0.0
+        # Bounds may stop a variable; what rounding leaves of its displacement says nothing.
+        moved = np.abs(v) > 0.5 * np.abs(asked)
         seen = h.copy()
         seen[moved] = np.abs(z[moved] / v[moved])
         w = max(1.0 / (state.pairs + 1), AVERAGING)

@@ -218,6 +218,8 @@ class ElasticQP:
             return None
         d, y, w, bounds, rows, corrections = found
         left = float(np.abs(qp.distances(w)).sum())
+        if not qp.objective(d) <= qp.objective(np.zeros_like(d)):
+            return None  # solved on paper, by an H so ill-conditioned that rounding decides
         method = "interior" if before else "active_set"
         steps = before + corrections + 1
         unhindered = self._try_equality and not bounds.any() and bool((np.abs(rows) < 2.0).all())

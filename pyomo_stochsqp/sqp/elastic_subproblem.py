@@ -11,7 +11,7 @@ Then QP((1 - sigma) / tau) is asked, whose solution suits the current tau by con
     (d, y) <- QP(rho_hi),    Dc <- v(c) - v(c + J d),    q <- g'd + 1/2 d'Hd
     if v(c + J d) > 1e-8 (1 + v(c))  or  q > 0 and tau > (1 - eps_tau) (1 - sigma) Dc / q:
         (d', y') <- QP((1 - sigma) / tau),    Dc' <- v(c) - v(c + J d')
-        if Dc' >= 0.1 Dc - se  and  -tau g'd' + Dc' >= 1/2 tau d'Hd':  take d' and keep tau
+        if Dc' >= 0.1 Dc - 2 se  and  -tau g'd' + Dc' >= 1/2 tau d'Hd':  take d' and keep tau
 
 se is the standard error of c, summed over rows: less than that much progress cannot be told from
 noise, and tau should not pay for it. Either way optimality of d in its QP gives
@@ -20,8 +20,8 @@ noise, and tau should not pay for it. Either way optimality of d in its QP gives
 
 after the merit parameter's update, the inequality that Algorithm 1's theory rests on.
 
-With equalities only, no bounds and J of full rank, the direction is eq. linear_system's to the last
-bit, tau is never kept, and the method is Algorithm 1.
+With equalities only, no bounds, J of full rank and se = 0 (or not measured), the direction is
+eq. linear_system's to the last bit, tau is never kept, and the method is Algorithm 1.
 """
 
 from __future__ import annotations
@@ -46,8 +46,10 @@ ABOVE = 100.0
 RHO_MULTIPLIERS = 1e8
 #: violation left by QP(rho_hi), relative to 1 + v(c), above which rows count as contradictory
 LEFT = 1e-8
-#: share of QP(rho_hi)'s progress on the rows that is enough to keep tau
+#: share of QP(rho_hi)'s progress on the rows that is enough to keep tau, and how many standard
+#: errors less are excused
 ENOUGH = 0.1
+NOISE_LEVELS = 2.0
 #: g'd + 1/2 d'Hd below this share of its terms is positive by rounding only
 ROUNDING = 1e-12
 
@@ -100,7 +102,7 @@ class ElasticSubproblem:
         if solution.status == "failed":
             return Direction(solution.d, solution.y, 0.0, 0.0, violation, 0.0)
         direction = self._measured(solution, violation)
-        if self._plain and solution.method == "equality":
+        if self._plain and solution.method == "equality" and noise == 0.0:
             return direction
 
         progress = direction.feasibility_reduction
@@ -116,7 +118,7 @@ class ElasticSubproblem:
             reduction = kept.feasibility_reduction
             if (
                 other.status != "failed"
-                and reduction >= ENOUGH * progress - noise
+                and reduction >= ENOUGH * progress - NOISE_LEVELS * noise
                 and reduction - tau * kept.slope >= 0.5 * tau * kept.curvature
             ):
                 self.status = other.status

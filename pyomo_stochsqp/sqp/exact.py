@@ -192,6 +192,8 @@ class ExactSQP:
         phi = self._merit(here, tau)
         reduction = merit.model_reduction(tau, direction.slope, direction.feasibility_reduction)
         slack = ROUNDING * (abs(phi) + 1.0)
+        if reduction < -slack:
+            return None  # theory excludes it; an inaccurate subproblem does not
         far = FARTHEST * (1.0 + largest(x))
         alpha = min(1.0, far / max(largest(direction.d), far))
         looks = 0

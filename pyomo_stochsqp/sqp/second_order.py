@@ -7,16 +7,16 @@ sampled. On batches M is a running mean; on all of the data it is the latest one
 exact phase becomes Newton's method on the KKT conditions.
 
 A subproblem needs H > 0, and M need not be. What is changed should not change the step more than
-necessary. In this order, until a Cholesky factor exists:
+necessary. In this order, in units of max(1, |x_i|), until a Cholesky factor exists:
 
     M                                     nothing
-    M + rho (J_A'J_A + I_B)               A: rows with a multiplier, B: variables at a bound
+    M + rho Q Q'                          Q: basis of the row space of J_A and I_B
     |M|, eigenvalues floored              n <= 1000 (stored as a full matrix)
     M + t I, t = 1e-4, 1e-3, ... |M|      sparse M
 
-The second costs nothing where the subproblem keeps A and B active: J_A d and d_B are then given
-numbers, and the added term is constant. So full Newton steps survive wherever the second-order
-conditions hold. On sparse matrices it would fill M, and is left out.
+A are the rows with a multiplier, B the variables at a bound. Where the subproblem keeps them
+active, J_A d, d_B and so Q'd are given numbers, and the added term is constant: full Newton steps
+survive wherever the second-order conditions hold. It would fill a sparse M, and is left out there.
 
 Multipliers far from their limits can make M much too small along the constraints, where the merit
 function bends most. A step that a line search had to cut to alpha < 1/4 says so:
@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
+from scipy.linalg import eigh, qr
 from scipy.sparse import csc_array
 from scipy.sparse.linalg import splu
 
@@ -48,6 +48,8 @@ WORST_PIVOT = 1e-12
 #: a step cut to less than this share of the direction asks for a larger H
 CUT = 0.25
 FADE = 0.1
+#: pivot of a normal that depends on the others
+DEPENDENT = 1e-10
 #: rho and t, relative to |M|
 PENALTIES = (1.0, 10.0, 100.0)
 SHIFTS = (0.0, *(10.0**k for k in range(-4, 4)))
@@ -125,25 +127,24 @@ class LagrangianHessian(Curvature):
         M[self._columns, self._indices] = values
         if well_conditioned(M):
             return M
-        held = self._held(lesson)
-        size, weight = np.abs(M).max(), np.abs(held).max(initial=0.0)
-        for penalty in PENALTIES if weight > 0.0 else ():
-            H = M + penalty * size / weight * held
-            if well_conditioned(H):
-                return H
-        eigenvalues, vectors = eigh(M)
-        magnitudes = np.abs(eigenvalues)
-        magnitudes = np.maximum(magnitudes, FLOOR * magnitudes.max())
-        return (vectors * magnitudes) @ vectors.T
+        units = np.maximum(np.abs(lesson.end), 1.0)
+        squares = np.outer(units, units)
+        return repaired(squares * M, self._held(lesson, units)) / squares
 
-    def _held(self, lesson: Lesson) -> Vector:
-        """J_A'J_A + I_B."""
+    def _held(self, lesson: Lesson, units: Vector) -> Vector:
+        """An orthonormal basis of the directions that active rows and bounds determine."""
         problem, x = self._problem, lesson.end
-        active = lesson.y[self._rows_of_J] != 0.0
         J = np.zeros((problem.m, problem.n))
-        J[self._rows_of_J[active], problem.jac_indices[active]] = lesson.there.J[active]
+        J[self._rows_of_J, problem.jac_indices] = lesson.there.J
         at_bound = (x <= problem.x_lower) | (x >= problem.x_upper)
-        return J.T @ J + np.diag(at_bound.astype(float))
+        normals = np.concatenate((J[lesson.y != 0.0] * units, np.eye(problem.n)[at_bound]))
+        lengths = np.linalg.norm(normals, axis=1)
+        normals = normals[lengths > 0.0] / lengths[lengths > 0.0, None]
+        if not normals.size:
+            return normals.T
+        Q, R, _ = qr(normals.T, mode="economic", pivoting=True)
+        sizes = np.abs(R.diagonal())
+        return Q[:, : int(np.sum(sizes > DEPENDENT * sizes[0]))]
 
     def _repaired_sparse(self, values: Vector) -> Vector:
         size = float(np.abs(values).max())
@@ -173,6 +174,19 @@ class LagrangianHessian(Curvature):
             return False
         pivots = factors.U.diagonal()
         return float(pivots.min()) > WORST_PIVOT * float(pivots.max())
+
+
+def repaired(M: Vector, Q: Vector) -> Vector:
+    """M made positive definite, if possible by a multiple of QQ'."""
+    size = np.abs(M).max()
+    for penalty in (0.0, *PENALTIES) if Q.size else (0.0,):
+        H = M + penalty * size * (Q @ Q.T) if penalty else M
+        if well_conditioned(H):
+            return H
+    eigenvalues, vectors = eigh(M)
+    magnitudes = np.abs(eigenvalues)
+    magnitudes = np.maximum(magnitudes, FLOOR * magnitudes.max())
+    return (vectors * magnitudes) @ vectors.T
 
 
 def with_diagonal(indptr: Indices, indices: Indices, n: int) -> tuple[Indices, Indices, Indices]:

@@ -1,0 +1,1 @@
+"""Inequalities and bounds: noise, dependent rows, curvature, nonconvex problems."""

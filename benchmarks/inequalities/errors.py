@@ -1,0 +1,59 @@
+r"""True KKT errors of a point, from exact values of all functions.
+
+    infeasibility   max_i dist(c_i(x), [cl_i, cu_i])
+    stationarity    |clip(x - (g + J'y), l, u) - x|_inf
+    outside         max_i dist(x_i, [l_i, u_i])
+
+y are the multipliers of the projected-gradient step with H = I, those of the solver's own
+certificates: y_i is zero where row i is further from its limit than that step goes, and has the
+sign of the limit where it is not. Errors are in the units of the problem as stated, and
+stationarity also relative to the objective's gradient near the start (``Units``), which is what the
+solver's tolerances speak of.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pyomo_stochsqp.compile import compile_program
+from pyomo_stochsqp.declare import read_model
+from pyomo_stochsqp.estimate import ModelOracle
+from pyomo_stochsqp.oracle import Oracle, Vector
+from pyomo_stochsqp.report.certificate import Multipliers
+from pyomo_stochsqp.sample import Sampler
+
+
+@dataclass(frozen=True)
+class Errors:
+    """The three errors of one point; infinite where a function is undefined."""
+
+    infeasibility: float
+    stationarity: float
+    outside: float
+
+    @property
+    def kkt(self) -> float:
+        """The larger of infeasibility and stationarity."""
+        return max(self.infeasibility, self.stationarity)
+
+
+def errors_at(oracle: Oracle, multipliers: Multipliers, x: Vector) -> Errors:
+    """True errors at x; ``oracle.full`` must be exact."""
+    problem = oracle.problem
+    exact = oracle.full(x)
+    if exact.issue is not None:
+        return Errors(np.inf, np.inf, np.inf)
+    _, residual = multipliers(x, exact)
+    return Errors(
+        float(problem.violation(exact.c).max(initial=0.0)),
+        float(np.abs(residual).max(initial=0.0)),
+        float(np.abs(x - problem.project(x)).max(initial=0.0)),
+    )
+
+
+def model_oracle(model: object, seed: int = 0) -> ModelOracle:
+    """The oracle of a Pyomo model."""
+    program = read_model(model)
+    return ModelOracle(program, compile_program(program), Sampler(program.sources, seed))
