@@ -104,7 +104,7 @@ class ElasticQP:
             d = qp.in_box(-g / qp.hessian.diagonal)
             return QPSolution(qp, d, c, 0.0, "clip", 0)
         found = self._equality_step(qp, H) if self._hopes_for_equality(warm) else None
-        return found or self._corrected(qp, warm) or self._interior(qp)
+        return found or self._corrected(qp, warm) or self._interior(qp.without_distant_rows())
 
     def _hopes_for_equality(self, warm: WarmStart | None) -> bool:
         """Only equalities, and no bounds or none that stopped the last solution."""

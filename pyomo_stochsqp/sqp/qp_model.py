@@ -41,6 +41,10 @@ def norm(vector: Vector) -> float:
     return dnrm2(vector) if vector.size else 0.0
 
 
+#: steps are shorter than this; a bound further away would only spoil the scale of a program
+REACH = 1e8
+
+
 class QP:
     """The data of one program; arrays are the caller's and stay unchanged."""
 
@@ -80,6 +84,16 @@ class QP:
         if self._matrix is not None:
             return self.g + y.dot(self._matrix)
         return self.g + self.jacobian.transposed(self.J, y)
+
+    def without_distant_rows(self) -> QP:
+        """The same program without row bounds that no d of length ``REACH`` meets."""
+        lengths = REACH * self.jacobian.times(np.abs(self.J), np.ones(self.g.size))
+        a, b = (
+            np.where(self.a < -lengths, -np.inf, self.a),
+            np.where(self.b > lengths, np.inf, self.b),
+        )
+        return QP(self.g, self.hessian, self.J, a, b, self.lower, self.upper, self.rho,
+                  self.jacobian)  # fmt: skip
 
     def in_box(self, d: Vector) -> Vector:
         return np.minimum(np.maximum(d, self.lower), self.upper)

@@ -116,15 +116,7 @@ def test_sampled_problems_have_the_published_optimum_without_noise(name):
     assert deterministic.solve(SAMPLED[name]).kind == "optimum"
 
 
-#: ten seconds or more
-SLOW = ("HS109",)
-
-
-def _marked(name):
-    return pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else [])
-
-
-@pytest.mark.parametrize("name", [_marked(name) for name in NONCONVEX])
+@pytest.mark.parametrize("name", NONCONVEX)
 def test_nonconvex_problems_end_at_known_solutions(name):
     """The published one, or another that the problem's docstring names."""
     answer = deterministic.solve(NONCONVEX[name])
