@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import numpy as np
+from scipy.linalg.blas import dasum
 
 from ..kkt import KKTBackend, KKTPattern
 from ..oracle import Estimate, Jacobian, Problem, Vector
@@ -81,10 +82,10 @@ class EqualitySubproblem:
         self._backend.factorise(H, J)
         solution = self._backend.solve(-g, -c)
         d = solution.d
-        violation = float(np.abs(c).sum())
+        violation = dasum(c) if c.size else 0.0
         left = 0.0
         if solution.rank_deficient:
-            left = float(np.abs(c + self._jacobian.times(J, d)).sum())
+            left = dasum(c + self._jacobian.times(J, d))
         slope = float(g @ d)
         curvature = quadratic_form(H, d, self._pattern)
         return Direction(d, solution.y, slope, curvature, violation, violation - left)
