@@ -21,7 +21,7 @@ class EmptyModelError(ModelError):
 
 
 class InfeasibleModelError(ModelError):
-    """A constraint without free variables does not hold."""
+    """No values of the variables can satisfy a constraint, or the bounds of a variable."""
 
 
 class DataError(StochSQPError, ValueError):

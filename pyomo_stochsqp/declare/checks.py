@@ -12,7 +12,6 @@ from pyomo.core.expr import value
 
 from ..errors import InfeasibleModelError, ModelError
 from .affine import shortened
-from .program import Function
 from .randomparam import RandomParam
 from .scan import Contents, scan
 
@@ -122,6 +121,9 @@ def check_variables(model: Any, found: dict[int, Any]) -> list[Any]:
                 f"Variable '{v.name}' is {'binary' if v.is_binary() else 'integer'}. Fix it, or "
                 "relax it with TransformationFactory('core.relax_integer_vars')."
             )
+        lower, upper = v.bounds
+        if lower is not None and upper is not None:
+            check_interval("Variable", v.name, lower, upper)
     empty = [v for v in variables if v.value is None]
     if empty:
         names = ", ".join(f"'{v.name}'" for v in empty[:3])
@@ -133,20 +135,29 @@ def check_variables(model: Any, found: dict[int, Any]) -> list[Any]:
     return variables
 
 
-def check_row_can_hold(name: str, function: Function, lower: float, upper: float) -> None:
+def check_row_can_hold(name: str, body: Any, lower: float, upper: float) -> None:
     """A constraint without free variables is left out if it holds, and is an error if not."""
-    if function.terms:
+    number = value(body, exception=False)
+    if number is None:  # the expectation of a distribution is not a number yet
         logger.warning(
             "Constraint '%s' has no free variables, so no step can change its expectation; it is "
             "left out.",
             name,
         )
         return
-    body = value(function.exact)
-    if not lower - _CONSTANT_ROW_TOLERANCE <= body <= upper + _CONSTANT_ROW_TOLERANCE:
+    if not lower - _CONSTANT_ROW_TOLERANCE <= number <= upper + _CONSTANT_ROW_TOLERANCE:
         raise InfeasibleModelError(
-            f"Constraint '{name}' has no free variables and is violated: {lower:g} <= {body:g} <= "
-            f"{upper:g} does not hold. Unfix a variable of it, or deactivate it."
+            f"Constraint '{name}' has no free variables and is violated: {lower:g} <= {number:g} "
+            f"<= {upper:g} does not hold. Unfix a variable of it, or deactivate it."
+        )
+
+
+def check_interval(what: str, name: str, lower: float, upper: float) -> None:
+    """A lower bound is not above the upper one."""
+    if lower > upper:
+        raise InfeasibleModelError(
+            f"{what} '{name}' has a lower bound of {lower:g} and an upper bound of {upper:g}: no "
+            "value lies between them. Correct one of the two."
         )
 
 

@@ -16,6 +16,7 @@ from .checks import (
     check_constructed,
     check_contents,
     check_every_source_is_used,
+    check_interval,
     check_row_can_hold,
     check_variables,
 )
@@ -109,8 +110,10 @@ class _Reader:
         function, depends = self.function(body, constraint)
         low = _number(lower, constraint, -math.inf)
         high = _number(upper, constraint, math.inf)
+        if low > high:
+            check_interval("Constraint", constraint.name, low, high)
         if not depends:
-            check_row_can_hold(constraint.name, function, low, high)
+            check_row_can_hold(constraint.name, body, low, high)
             return low, None, high
         return low, function, high
 

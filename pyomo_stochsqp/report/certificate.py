@@ -15,7 +15,8 @@ components).
 
 Tolerances are relative. An infeasibility counts in units of the row's gradient times
 max(1, |x|_inf), which makes it the relative distance to the row's surface; a stationarity error in
-units of the objective's gradient. Both gradients are those near the starting point.
+units of the objective's gradient. Both gradients are those near the starting point, a row's the one
+at x if that is smaller (but not less than one).
 """
 
 from __future__ import annotations
@@ -150,7 +151,7 @@ class Certifier:
             c_error = spread_c * _quantile(problem.m)
             residual_error = spread_r * _quantile(problem.n)
         stationarity_bound = float((np.abs(residual) + residual_error).max(initial=0.0))
-        rows_unit = self._units.rows * max(1.0, float(np.abs(x).max(initial=0.0)))
+        rows_unit = self._row_units(x, mean)
         return Certificate(
             x=x,
             y=y,
@@ -169,6 +170,16 @@ class Certifier:
             infeasible_slope=self._infeasible_slope(x, mean),
         )
 
+    def _row_units(self, x: Vector, mean: Estimate) -> Vector:
+        """What a violation counts in: the row's gradient near the start or, if less, at x.
+
+        A row may be very steep where a run begins and flat where it ends. At least 1 is kept, so
+        that gradients that vanish at x do not ask for more than an absolute tolerance.
+        """
+        here = np.sqrt(self._jacobian.times(mean.J**2, np.ones(x.size)))
+        units = np.minimum(self._units.rows, np.maximum(here, 1.0))
+        return units * max(1.0, float(np.abs(x).max(initial=0.0)))
+
     def _infeasible_slope(self, x: Vector, mean: Estimate) -> float:
         """|P(x - J'r) - x|_inf over sum_i |grad c_i| |r_i|, r the signed violation of the rows.
 
@@ -177,7 +188,7 @@ class Certifier:
         """
         problem = self._oracle.problem
         r = mean.c - np.minimum(np.maximum(mean.c, problem.row_lower), problem.row_upper)
-        size = float(np.abs(r) @ self._units.rows)
+        size = float(np.abs(r) @ self._row_units(x, mean))
         if not size > 0.0:
             return np.inf
         slope = problem.project(x - self._jacobian.transposed(mean.J, r)) - x

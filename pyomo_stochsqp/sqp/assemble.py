@@ -21,8 +21,16 @@ from ..report import Method
 from . import scaling
 from .algorithm import StochasticSQP
 from .batches import Batches
-from .curvature import BFGS, Curvature, Diagonal, Fixed, Spectral, UserFunction
-from .elastic_subproblem import ElasticSubproblem
+from .curvature import (
+    BFGS,
+    Curvature,
+    Diagonal,
+    Fixed,
+    Spectral,
+    UserFunction,
+    well_conditioned,
+)
+from .elastic_subproblem import RHO_HIGH, RHO_LIMIT, ElasticSubproblem
 from .exact import ExactSQP
 from .parameters import Parameters
 from .phases import TwoPhase
@@ -96,7 +104,7 @@ def assemble(oracle: Oracle, choices: Choices) -> Assembly:
     if choices.literal or any(s.size is None for s in oracle.sources):
         return Assembly(sampled, user, factors, backend, (first, user))
     curvature, form = curvature_for(choices.hessian, scaled, factors.objective, exact=True)
-    second, _ = subproblem_for(problem, choices, form)
+    second, _ = subproblem_for(problem, choices, form, RHO_LIMIT)
     whole = scaled.draw(ITERATION_STREAM, 0, [s.size or 1 for s in oracle.sources])
     exact = ExactSQP(scaled, whole, second, curvature, choices.parameters, factors.units())
     method = TwoPhase(sampled, exact, batches)
@@ -104,7 +112,7 @@ def assemble(oracle: Oracle, choices: Choices) -> Assembly:
 
 
 def subproblem_for(
-    problem: Problem, choices: Choices, form: dict[str, Any]
+    problem: Problem, choices: Choices, form: dict[str, Any], rho_limit: float = RHO_HIGH
 ) -> tuple[Subproblem, str]:
     """The subproblem that a problem's rows and bounds need, and its back end in words."""
     pattern = KKTPattern(problem.n, problem.m, problem.jac_indptr, problem.jac_indices, **form)
@@ -112,7 +120,9 @@ def subproblem_for(
     jacobian = Jacobian(problem)
     if choices.literal and problem.equalities_only:
         return EqualitySubproblem(problem, backend, jacobian, pattern), backend.describe()
-    elastic = ElasticSubproblem(problem, backend, jacobian, choices.parameters, pattern)
+    elastic = ElasticSubproblem(
+        problem, backend, jacobian, choices.parameters, pattern, rho_limit=rho_limit
+    )
     return elastic, backend.describe()
 
 
@@ -128,10 +138,11 @@ def curvature_for(
     diagonal: dict[str, Any] = {}
     full = {"hessian_dense": True}
     if callable(hessian):
-        shape = np.shape(hessian(1, x0, np.zeros(m)))
-        return UserFunction(hessian, objective), full if len(shape) == 2 else diagonal
+        first = checked_matrix(hessian(1, x0, np.zeros(m)), n)
+        return UserFunction(hessian, objective), full if first.ndim == 2 else diagonal
     if not isinstance(hessian, str):
-        return Fixed(objective * hessian), full if hessian.ndim == 2 else diagonal
+        H = checked_matrix(hessian, n)
+        return Fixed(objective * H), full if H.ndim == 2 else diagonal
     if hessian == "auto":
         hessian = best_curvature(oracle) if exact else "diagonal"
     if hessian == "exact":
@@ -144,6 +155,22 @@ def curvature_for(
     if hessian == "diagonal":
         return Diagonal(n), diagonal
     return (Spectral() if hessian == "spectral" else Fixed()), diagonal
+
+
+def checked_matrix(hessian: Any, n: int) -> Vector:
+    """A user's H: n positive numbers, or a symmetric positive definite n x n matrix."""
+    H = np.asarray(hessian, dtype=float)
+    if H.shape not in ((n,), (n, n)):
+        raise OptionError(
+            f"hessian has the shape {H.shape}; for {n} variables give {n} numbers or a matrix of "
+            f"{n} x {n}."
+        )
+    positive = H.min() > 0.0 if H.ndim == 1 else np.allclose(H, H.T) and well_conditioned(H)
+    if not (positive and np.isfinite(H).all()):
+        raise OptionError(
+            "hessian must be a symmetric and positive definite matrix, or positive numbers."
+        )
+    return H
 
 
 def best_curvature(oracle: Oracle) -> str:

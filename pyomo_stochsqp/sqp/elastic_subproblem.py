@@ -42,6 +42,10 @@ from .subproblem import Direction
 RHO_HIGH = 1e4
 #: rho_hi is at least this many times 1 / tau, so that tau can follow multipliers of any size
 ABOVE = 100.0
+#: without noise rho_hi may grow to RHO_LIMIT, by this factor, as long as less violation is left
+RHO_LIMIT = 1e10
+RAISE = 100.0
+WORTHWHILE = 0.9
 #: the same where rows are known to be consistent (least-squares multipliers), times |g| / |J|
 RHO_MULTIPLIERS = 1e8
 #: violation left by QP(rho_hi), relative to 1 + v(c), above which rows count as contradictory
@@ -70,6 +74,7 @@ class ElasticSubproblem:
         parameters: Parameters | None = None,
         pattern: KKTPattern | None = None,
         rho_high: float = RHO_HIGH,
+        rho_limit: float = RHO_HIGH,
     ):
         self._problem = problem
         self._qp = ElasticQP(problem, backend, jacobian, pattern)
@@ -77,6 +82,7 @@ class ElasticSubproblem:
         self._pattern = pattern
         self._p = parameters or Parameters()
         self._rho_high = rho_high
+        self._rho_limit = rho_limit
         self._lower, self._upper = problem.x_lower, problem.x_upper
         equalities = bool((problem.row_lower == problem.row_upper).all())
         #: Algorithm 1's own case
@@ -97,6 +103,12 @@ class ElasticSubproblem:
         violation = float(self._problem.violation(c).sum())
         rho_high = max(self._rho_high, ABOVE / tau)
         solution = self._qp.solve(g, H, c, J, lower, upper, rho_high, self.high)
+        while solution.left > LEFT * (1.0 + violation) and rho_high < self._rho_limit:
+            rho_high *= RAISE
+            other = self._qp.solve(g, H, c, J, lower, upper, rho_high, solution.warm_start())
+            if other.status != "solved" or other.left > WORTHWHILE * solution.left:
+                break
+            solution = other
         self.high = solution.warm_start()
         self.status = solution.status
         if solution.status == "failed":

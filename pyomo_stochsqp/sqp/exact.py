@@ -45,7 +45,9 @@ ROUNDING = 1e-14
 HOPELESS = 1e-7
 MAY_RISE = 200
 #: longest step, relative to 1 + |x|_inf: the linearisation says nothing about points further out
-FARTHEST = 100.0
+FARTHEST = 10.0
+#: a (scaled) objective below this is not going to be bounded
+BOTTOMLESS = -1e20
 #: largest accepted growth of the violation
 RUNAWAY = 10.0
 
@@ -94,6 +96,8 @@ class ExactSQP:
         here = self._estimate(x)
         if here.issue is not None:
             return replace(state, k=state.k + 1, issue=here.issue)
+        if here.f is not None and here.f < BOTTOMLESS:
+            return replace(state, k=state.k + 1, ended=Stop.UNBOUNDED)
         curvature = self._curvature.at(state.curvature, state.k + 1, x, state.y)
         H = curvature.H
         direction = self._subproblem.direction(x, here, H, state.tau, 0.0)
@@ -200,6 +204,8 @@ class ExactSQP:
         corrected = False
         while alpha > SMALLEST_STEP:
             x_next = problem.project(x + alpha * direction.d)
+            if (x_next == x).all():
+                return None
             there = self._estimate(x_next)
             looks += 1
             if there.issue is None:

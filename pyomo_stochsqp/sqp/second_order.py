@@ -106,8 +106,9 @@ class LagrangianHessian(Curvature):
     def _extra(self, state: CurvatureState, lesson: Lesson) -> float:
         """lambda of the next iteration."""
         extra, s = state.memory or 0.0, lesson.s
-        if lesson.alpha < CUT:
-            bend = quadratic_form(state.H, s, self._pattern) / (lesson.alpha * float(s @ s))
+        length = float(s @ s)
+        if lesson.alpha < CUT and length > 0.0:
+            bend = quadratic_form(state.H, s, self._pattern) / (lesson.alpha * length)
             return min(bend, KAPPA)
         if lesson.alpha == 1.0:
             extra *= FADE
@@ -129,6 +130,8 @@ class LagrangianHessian(Curvature):
             return M
         units = np.maximum(np.abs(lesson.end), 1.0)
         squares = np.outer(units, units)
+        if not np.abs(M).max() < np.finfo(float).max / squares.max():
+            units, squares = np.ones(n), np.ones((n, n))
         return repaired(squares * M, self._held(lesson, units)) / squares
 
     def _held(self, lesson: Lesson, units: Vector) -> Vector:

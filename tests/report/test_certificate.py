@@ -70,11 +70,18 @@ def test_more_scenarios_tighten_the_bounds():
 
 def test_tolerances_are_relative_to_the_gradients():
     plain = Certifier(Mean(size=10), least_squares).certify(np.array([1.5, 1.0, 0.0]), 10, 1)
-    units = Units(np.array([10.0]), 4.0)
+    units = Units(np.array([0.2]), 4.0)
     scaled = Certifier(Mean(size=10), least_squares, units).certify(plain.x, 10, 1)
     assert scaled.infeasibility == plain.infeasibility
-    assert scaled.relative_infeasibility == pytest.approx(0.5 / (10.0 * 1.5))
+    assert scaled.relative_infeasibility == pytest.approx(0.5 / (0.2 * 1.5))
     assert scaled.relative_stationarity == pytest.approx(1.0 / 4.0)
+
+
+def test_a_row_that_was_steeper_at_the_start_counts_by_its_gradient_at_the_point():
+    units = Units(np.array([10.0]), 4.0)
+    x = np.array([1.5, 1.0, 0.0])  # where the row has a gradient of one
+    scaled = Certifier(Mean(size=10), least_squares, units).certify(x, 10, 1)
+    assert scaled.relative_infeasibility == pytest.approx(0.5 / (1.0 * 1.5))
 
 
 def test_a_point_outside_the_domain_has_no_certificate():
