@@ -40,7 +40,7 @@ def table_of(results: ResultFile, reading: str, beta: str) -> str:
     """All data sets and batch sizes in one reading."""
     lines = [r for r in results if (r["reading"], r["beta"]) == (reading, beta)]
     shown = [c for c in COLUMNS if any(r["method"] == c[0] for r in lines)]
-    heads = "".join(f" {heading} |" for *_, heading in shown)
+    heads = "".join(f" {heading}{fewer_draws(lines, method)} |" for method, _, heading in shown)
     rows = [
         f"| data | b1, b2 | draws |{heads} paper: Algorithm 1 | paper: TStoM |",
         "|---" * (5 + len(shown)) + "|",
@@ -58,6 +58,12 @@ def table_of(results: ResultFile, reading: str, beta: str) -> str:
         + agreement(lines)
         + infeasible(lines)
     )
+
+
+def fewer_draws(lines: list[Record], method: str) -> str:
+    """A remark on a method that was run on fewer draws than others."""
+    seeds = {r["seed"] for r in lines if r["method"] == method}
+    return "" if len(seeds) == len({r["seed"] for r in lines}) else f" ({len(seeds)} draws)"
 
 
 def agreement(lines: list[Record]) -> str:
