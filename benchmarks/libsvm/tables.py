@@ -63,7 +63,9 @@ def table_of(results: ResultFile, reading: str, beta: str) -> str:
 def fewer_draws(lines: list[Record], method: str) -> str:
     """A remark on a method that was run on fewer draws than others."""
     seeds = {r["seed"] for r in lines if r["method"] == method}
-    return "" if len(seeds) == len({r["seed"] for r in lines}) else f" ({len(seeds)} draws)"
+    if len(seeds) == len({r["seed"] for r in lines}):
+        return ""
+    return f" ({len(seeds)} draw{'s' if len(seeds) > 1 else ''})"
 
 
 def agreement(lines: list[Record]) -> str:
