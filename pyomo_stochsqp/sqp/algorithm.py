@@ -252,7 +252,8 @@ class StochasticSQP:
         before = constants
         for _ in range(MAX_HALVINGS):
             s = alpha * direction.d
-            there = self._oracle.estimate(look.x + s, look.sample)
+            end = look.x + s
+            there = self._oracle.estimate(end, look.sample)
             rows += look.sample.rows
             if there.issue is not None:
                 alpha *= 0.5
@@ -266,7 +267,7 @@ class StochasticSQP:
             if shorter >= 0.5 * alpha:
                 ends = (look.here, there)
                 lesson = Lesson(
-                    self._oracle, look.sample, look.x, s, alpha, direction.y, ends, self._jacobian
+                    self._oracle, look.sample, look.x, end, alpha, direction.y, ends, self._jacobian
                 )
                 curvature = self._curvature.updated(curvature, lesson)
                 rows += lesson.rows

@@ -24,6 +24,7 @@ A pair whose quotients s'z/s's or z'z/s'z leave [zeta, kappa_H] is not used.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from math import sqrt
 from typing import Any, NamedTuple
@@ -64,13 +65,15 @@ class Lesson:
         oracle: Oracle,
         sample: Sample,
         x: Vector,
-        s: Vector,
+        end: Vector,
         alpha: float,
         y: Vector,
         ends: tuple[Estimate, Estimate],
         jacobian: Jacobian,
     ):
-        self.s = s
+        #: kept beside s, because x + s would be the end but for rounding: bounds are met exactly
+        self.end = end
+        self.s = end - x
         #: s is this share of the subproblem's direction
         self.alpha = alpha
         self.y = y
@@ -86,11 +89,6 @@ class Lesson:
     def z(self) -> Vector:
         """The change of the Lagrangian's gradient along s."""
         return self._change(self.there)
-
-    @property
-    def end(self) -> Vector:
-        """x + s."""
-        return self._x + self.s
 
     def displaced(self, v: Vector) -> tuple[Vector, Vector] | None:
         """(displacement, z) from x to the point nearest to x + v within the bounds, if defined."""
@@ -110,12 +108,12 @@ class Lesson:
         return z + self._jacobian.transposed(there.J - self._here.J, self.y) if self.y.size else z
 
 
-class Curvature:
+class Curvature(ABC):
     """A rule for H."""
 
+    @abstractmethod
     def initial(self, size: float) -> CurvatureState:
         """The first iteration's matrix; ``size`` is a first guess of |H|, 0 without one."""
-        raise NotImplementedError
 
     def at(self, state: CurvatureState, k: int, x: Vector, y: Vector) -> CurvatureState:
         """Iteration k's matrix, once x_k and the multipliers of iteration k-1 are known."""
@@ -157,7 +155,7 @@ class Spectral(Curvature):
     """H = h I; see the head of this file."""
 
     def initial(self, size: float) -> CurvatureState:
-        return CurvatureState(min(max(size, ZETA), KAPPA) if size > 0.0 else 1.0)
+        return CurvatureState(first_guess(size))
 
     def updated(self, state: CurvatureState, lesson: Lesson) -> CurvatureState:
         s = lesson.s
@@ -176,7 +174,7 @@ class Diagonal(Curvature):
         self._n = n
 
     def initial(self, size: float) -> CurvatureState:
-        return CurvatureState(np.full(self._n, min(max(size, ZETA), KAPPA) if size > 0.0 else 1.0))
+        return CurvatureState(np.full(self._n, first_guess(size)))
 
     def updated(self, state: CurvatureState, lesson: Lesson) -> CurvatureState:
         h, s = state.H, lesson.s
@@ -229,6 +227,11 @@ class BFGS(Curvature):
             # In exact arithmetic H would be positive definite; rounding has taken over: start anew.
             return CurvatureState(np.eye(self._n) * min(max(sz / ss, ZETA), KAPPA), 1)
         return CurvatureState(H, state.pairs + 1)
+
+
+def first_guess(size: float) -> float:
+    """A multiple of the identity before anything was learned."""
+    return min(max(size, ZETA), KAPPA) if size > 0.0 else 1.0
 
 
 def well_conditioned(H: Vector) -> bool:

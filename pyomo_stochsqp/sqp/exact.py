@@ -127,7 +127,7 @@ class ExactSQP:
         alpha, x_next, there, looks = found
         ends = (here, there)
         lesson = Lesson(
-            self._oracle, self._sample, x, x_next - x, alpha, direction.y, ends, self._jacobian
+            self._oracle, self._sample, x, x_next, alpha, direction.y, ends, self._jacobian
         )
         curvature = self._curvature.updated(curvature, lesson)
         return replace(

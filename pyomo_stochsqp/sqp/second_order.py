@@ -36,7 +36,15 @@ from scipy.sparse.linalg import splu
 
 from ..kkt import KKTPattern
 from ..oracle import SecondOrderOracle, Vector
-from .curvature import KAPPA, ZETA, Curvature, CurvatureState, Lesson, well_conditioned
+from .curvature import (
+    KAPPA,
+    ZETA,
+    Curvature,
+    CurvatureState,
+    Lesson,
+    first_guess,
+    well_conditioned,
+)
 from .qp_hessian import quadratic_form, quadratic_term
 
 #: weight of the newest Hessian in the mean over batches
@@ -80,7 +88,7 @@ class LagrangianHessian(Curvature):
         self._rows_of_J = np.repeat(np.arange(problem.m), np.diff(problem.jac_indptr))
 
     def initial(self, size: float) -> CurvatureState:
-        return CurvatureState(min(max(size, ZETA), KAPPA) if size > 0.0 else 1.0)
+        return CurvatureState(first_guess(size))
 
     def updated(self, state: CurvatureState, lesson: Lesson) -> CurvatureState:
         seen = lesson.hessian()
@@ -126,13 +134,14 @@ class LagrangianHessian(Curvature):
         M = np.zeros((n, n))
         M[self._indices, self._columns] = values
         M[self._columns, self._indices] = values
-        if well_conditioned(M):
-            return M
         units = np.maximum(np.abs(lesson.end), 1.0)
         squares = np.outer(units, units)
         if not np.abs(M).max() < np.finfo(float).max / squares.max():
             units, squares = np.ones(n), np.ones((n, n))
-        return repaired(squares * M, self._held(lesson, units)) / squares
+        scaled = squares * M
+        if well_conditioned(scaled):
+            return M
+        return repaired(scaled, self._held(lesson, units)) / squares
 
     def _held(self, lesson: Lesson, units: Vector) -> Vector:
         """An orthonormal basis of the directions that active rows and bounds determine."""
@@ -181,9 +190,9 @@ class LagrangianHessian(Curvature):
 
 def repaired(M: Vector, Q: Vector) -> Vector:
     """M made positive definite, if possible by a multiple of QQ'."""
-    size = np.abs(M).max()
-    for penalty in (0.0, *PENALTIES) if Q.size else (0.0,):
-        H = M + penalty * size * (Q @ Q.T) if penalty else M
+    size, projector = np.abs(M).max(), Q @ Q.T
+    for penalty in PENALTIES if Q.size else ():
+        H = M + penalty * size * projector
         if well_conditioned(H):
             return H
     eigenvalues, vectors = eigh(M)
