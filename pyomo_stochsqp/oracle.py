@@ -73,6 +73,10 @@ class Problem:
         """The distance of every row to its interval [row_lower, row_upper]."""
         return np.maximum(np.maximum(self.row_lower - c, c - self.row_upper), 0.0)
 
+    def excess(self, c: Vector) -> Vector:
+        """The same with a sign: positive above row_upper, negative below row_lower."""
+        return c - np.minimum(np.maximum(c, self.row_lower), self.row_upper)
+
     @classmethod
     def equalities(cls, x0: Vector, m: int) -> Problem:
         """m sampled equalities c(x) = 0, no bounds, every entry of J stored (row by row)."""

@@ -167,7 +167,7 @@ class Certifier:
             worst_row=worst,
             rows=rows,
             exact=len(estimates) == 1,
-            infeasible_slope=self._infeasible_slope(x, mean),
+            infeasible_slope=self._infeasible_slope(x, mean, rows_unit),
         )
 
     def _row_units(self, x: Vector, mean: Estimate) -> Vector:
@@ -180,15 +180,15 @@ class Certifier:
         units = np.minimum(self._units.rows, np.maximum(here, 1.0))
         return units * max(1.0, float(np.abs(x).max(initial=0.0)))
 
-    def _infeasible_slope(self, x: Vector, mean: Estimate) -> float:
+    def _infeasible_slope(self, x: Vector, mean: Estimate, rows_unit: Vector) -> float:
         """|P(x - J'r) - x|_inf over sum_i |grad c_i| |r_i|, r the signed violation of the rows.
 
         It vanishes at stationary points of the violation: where r is not zero there, the rows
         cannot be satisfied nearby.
         """
         problem = self._oracle.problem
-        r = mean.c - np.minimum(np.maximum(mean.c, problem.row_lower), problem.row_upper)
-        size = float(np.abs(r) @ self._row_units(x, mean))
+        r = problem.excess(mean.c)
+        size = float(np.abs(r) @ rows_unit)
         if not size > 0.0:
             return np.inf
         slope = problem.project(x - self._jacobian.transposed(mean.J, r)) - x
