@@ -36,19 +36,16 @@ class ModelOracle:
     def estimate(self, x: Vector, sample: Sample, objective: bool = False) -> Estimate:
         if sample.exact and sample.rows:
             return self._evaluator.evaluate_full(x, objective)
-        largest = max((b.size for b in sample.payload), default=0)
-        if largest <= CHUNK_ROWS:
+        pieces = _pieces(sample.payload)
+        if len(pieces) == 1:
             return self._evaluator.evaluate(x, sample.payload, objective)
-        return self._in_chunks(x, sample.payload, -(-largest // CHUNK_ROWS), objective)
+        return self._in_chunks(x, pieces, objective)
 
-    def _in_chunks(
-        self, x: Vector, batches: Sequence[Batch], count: int, objective: bool
-    ) -> Estimate:
-        """The mean over equal pieces of a large batch, so that memory stays bounded."""
+    def _in_chunks(self, x: Vector, pieces: list[Sequence[Batch]], objective: bool) -> Estimate:
+        """The mean over the pieces of a large batch."""
         total: Estimate | None = None
-        for piece in range(count):
-            part = [_piece(b, piece, count) for b in batches]
-            e = self._evaluator.evaluate(x, part, objective)
+        for piece in pieces:
+            e = self._evaluator.evaluate(x, piece, objective)
             if e.issue is not None:
                 return e
             if total is None:
@@ -59,6 +56,7 @@ class ModelOracle:
                 total.J += e.J
                 total.f = None if e.f is None or total.f is None else total.f + e.f
         assert total is not None
+        count = len(pieces)
         total.g /= count
         total.c /= count
         total.J /= count
@@ -74,9 +72,19 @@ class ModelOracle:
     def hessian(self, x: Vector, y: Vector, sample: Sample) -> Vector:
         if sample.exact and sample.rows:
             return self._evaluator.hessian_full(x, y)
-        count = -(-max((b.size for b in sample.payload), default=1) // CHUNK_ROWS)
-        pieces = ([_piece(b, i, count) for b in sample.payload] for i in range(count))
+        pieces = _pieces(sample.payload)
         return np.mean([self._evaluator.hessian(x, y, piece) for piece in pieces], axis=0)
+
+
+def _pieces(batches: Sequence[Batch]) -> list[Sequence[Batch]]:
+    """Large batches in equal pieces, so that memory stays bounded."""
+    largest = 0
+    for batch in batches:
+        largest = max(largest, batch.size)
+    if largest <= CHUNK_ROWS:
+        return [batches]
+    count = -(-largest // CHUNK_ROWS)
+    return [[_piece(b, i, count) for b in batches] for i in range(count)]
 
 
 def _piece(batch: Batch, piece: int, count: int) -> Batch:
