@@ -80,12 +80,18 @@ def extensive_form(fair=True):
     return found.x, found.fun
 
 
-def main():
-    m = build()
-    results = pyo.SolverFactory("stochsqp").solve(m, batch_size=64, seed=1)
+def answers(m, results):
+    """What was found, beside the exact numbers."""
     t, loss = extensive_form()
     pairs = {f"t[{f}]": (m.t[f].value, t[k]) for k, f in enumerate(m.F)}
     pairs["loss"] = (results.certificate.objective, loss)
+    return pairs
+
+
+def main():
+    m = build()
+    results = pyo.SolverFactory("stochsqp").solve(m, seed=1)
+    pairs = answers(m, results)
     for name, (found, exact) in pairs.items():
         print(f"{name:10} found {found:9.6f}   extensive form {exact:9.6f}")
     print(f"without the constraint the loss is {extensive_form(fair=False)[1]:.6f}")

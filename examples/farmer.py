@@ -33,15 +33,15 @@ def build():
     m.acres = pyo.Var(CROPS, bounds=(0.0, 500.0), initialize=100.0)
     m.land = pyo.Constraint(expr=sum(m.acres[c] for c in CROPS) <= 500.0)
 
-    @m.Block(WEATHER)
+    @m.Block(list(WEATHER))
     def scenario(b, s):
-        b.buy = pyo.Var(FEED, bounds=(0.0, None), initialize=0.0)
-        b.sell = pyo.Var(FEED, bounds=(0.0, None), initialize=0.0)
+        b.buy = pyo.Var(list(FEED), bounds=(0.0, None), initialize=0.0)
+        b.sell = pyo.Var(list(FEED), bounds=(0.0, None), initialize=0.0)
         b.beets = pyo.Var(bounds=(0.0, 6000.0), initialize=0.0)
         b.surplus = pyo.Var(bounds=(0.0, None), initialize=0.0)
         harvest = {c: WEATHER[s] * YIELD[c] * m.acres[c] for c in CROPS}
         b.feed = pyo.Constraint(
-            FEED, rule=lambda b, c: harvest[c] + b.buy[c] - b.sell[c] >= FEED[c]
+            list(FEED), rule=lambda b, c: harvest[c] + b.buy[c] - b.sell[c] >= FEED[c]
         )
         b.sold = pyo.Constraint(expr=b.beets + b.surplus <= harvest["beets"])
         b.cost = pyo.Expression(
@@ -56,11 +56,17 @@ def build():
     return m
 
 
-def main():
-    m = build()
-    pyo.SolverFactory("stochsqp").solve(m, seed=1)
+def answers(m, results):
+    """What was found, beside the exact numbers."""
     pairs = {f"acres of {c}": (m.acres[c].value, ACRES[c]) for c in CROPS}
     pairs["profit"] = (-pyo.value(m.cost), 108390.0)
+    return pairs
+
+
+def main():
+    m = build()
+    results = pyo.SolverFactory("stochsqp").solve(m, seed=1)
+    pairs = answers(m, results)
     for name, (found, exact) in pairs.items():
         print(f"{name:15} found {found:14.4f}   exact {exact:12.1f}")
     return pairs

@@ -17,8 +17,8 @@ from pyomo_stochsqp import E, RandomParam
 
 TRUE = (1.0, 2.0)
 
-#: z (y - x't) has deviation 1.8; 1.5 * 10^6 samples leave errors of a few 1e-3
-TOLERANCE = 1e-2
+#: certified: within 3 tol_opt
+TOLERANCE = 3e-3
 
 
 def simulate(rng, size):
@@ -40,10 +40,16 @@ def build():
     return m
 
 
+def answers(m, results):
+    """What was found, beside the exact numbers."""
+    pairs = {f"t[{i}]": (m.t[i].value, TRUE[i]) for i in (0, 1)}
+    return pairs
+
+
 def main():
     m = build()
-    pyo.SolverFactory("stochsqp").solve(m, batch_size=512, seed=1)
-    pairs = {f"t[{i}]": (m.t[i].value, TRUE[i]) for i in (0, 1)}
+    results = pyo.SolverFactory("stochsqp").solve(m, seed=1)
+    pairs = answers(m, results)
     for name, (found, exact) in pairs.items():
         print(f"{name}  found {found:9.6f}   exact {exact:9.6f}")
     print("least squares would say t[1] = 2.5")

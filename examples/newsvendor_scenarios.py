@@ -19,7 +19,11 @@ PRICE, COST, SHARPNESS = 3.0, 1.0, 2.0
 DEMAND = np.random.default_rng(0).lognormal(mean=3.0, sigma=0.3, size=200)
 
 
-def build_model():
+#: finite data: no sampling error
+TOLERANCE = 1e-6
+
+
+def build():
     m = pyo.ConcreteModel("newsvendor")
     m.order = pyo.Var(initialize=10.0, bounds=(0, 100))
 
@@ -40,15 +44,20 @@ def exact_order():
     return brentq(excess, 0.0, 100.0)
 
 
+def answers(m, results):
+    """What was found, beside the exact number."""
+    return {"order": (m.order.value, exact_order())}
+
+
 def main():
-    m = build_model()
-    pyo.SolverFactory("stochsqp").solve(m, batch_size=32, seed=1, max_iter=3000)
-    exact = exact_order()
-    print(f"order found           {m.order.value:8.4f}")
+    m = build()
+    results = pyo.SolverFactory("stochsqp").solve(m, seed=1)
+    pairs = answers(m, results)
+    found, exact = pairs["order"]
+    print(f"order found           {found:8.4f}")
     print(f"exact, smoothed       {exact:8.4f}")
     print(f"exact, with the kink  {np.quantile(DEMAND, 1 - COST / PRICE):8.4f}")
-    assert abs(m.order.value - exact) < 0.02 * exact
-    return m
+    return pairs
 
 
 if __name__ == "__main__":

@@ -15,6 +15,9 @@ from pyomo_stochsqp import E, RandomParam
 ASSETS = ["bonds", "energy", "health", "metals"]
 TARGET = 0.6
 
+#: finite data: no sampling error
+TOLERANCE = 1e-6
+
 
 def daily_returns(days=2000):
     rng = np.random.default_rng(4)
@@ -23,7 +26,8 @@ def daily_returns(days=2000):
     return mean + rng.normal(size=(days, 4)) @ factor.T
 
 
-def build_model(returns):
+def build():
+    returns = daily_returns()
     m = pyo.ConcreteModel("portfolio")
     m.A = pyo.Set(initialize=ASSETS)
     m.x = pyo.Var(m.A, initialize=0.25)
@@ -42,18 +46,21 @@ def exact_portfolio(returns):
     return np.linalg.solve(kkt, np.array([0, 0, 0, 0, TARGET, 1.0]))[:4]
 
 
+def answers(m, results):
+    """What was found, beside the exact numbers."""
+    exact = exact_portfolio(daily_returns())
+    return {a: (m.x[a].value, x) for a, x in zip(ASSETS, exact, strict=True)}
+
+
 def main():
-    returns = daily_returns()
-    m = build_model(returns)
-    pyo.SolverFactory("stochsqp").solve(m, batch_size=64, seed=1, max_iter=3000)
-    exact = exact_portfolio(returns)
-    found = np.array([m.x[a].value for a in ASSETS])
+    m = build()
+    results = pyo.SolverFactory("stochsqp").solve(m, seed=1)
+    pairs = answers(m, results)
     print(f"{'':8s}  {'found':>8s}  {'exact':>8s}")
-    for asset, x, y in zip(ASSETS, found, exact, strict=True):
-        print(f"{asset:8s}  {x:8.4f}  {y:8.4f}")
+    for asset, (found, exact) in pairs.items():
+        print(f"{asset:8s}  {found:8.4f}  {exact:8.4f}")
     print(pyomo_stochsqp.evaluate(m))
-    assert np.abs(found - exact).max() < 0.02
-    return m
+    return pairs
 
 
 if __name__ == "__main__":

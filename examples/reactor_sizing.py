@@ -29,12 +29,18 @@ def build():
     return m
 
 
-def main():
-    m = build()
-    pyo.SolverFactory("stochsqp").solve(m, seed=1)
+def answers(m, results):
+    """What was found, beside the exact numbers."""
     V = 3.0 + 1.5 * math.sqrt(6.0)
     dual = 2.0 / sum(k / (1.0 + k * V) ** 2 for k in (1.0, 2.0))
     pairs = {"V": (m.V.value, V), "dual": (m.dual[m.conversion], dual)}
+    return pairs
+
+
+def main():
+    m = build()
+    results = pyo.SolverFactory("stochsqp").solve(m, seed=1)
+    pairs = answers(m, results)
     for name, (found, exact) in pairs.items():
         print(f"{name:5} found {found:11.6f}   exact {exact:11.6f}")
     return pairs

@@ -1,13 +1,30 @@
 """Stochastic SQP for Pyomo: minimise E[F(x, w)] subject to E[C(x, w)] = 0 by sampling scenarios.
 
 Importing the package registers the solver ``'stochsqp'`` with both of Pyomo's solver factories.
+
+The way of a model through the house, each room with what it hands on:
+
+    declare      a Pyomo model with E(...)              -> StochasticProgram (declare/program.py)
+    compile      its expressions                        -> Evaluator: g, c, J of a batch
+    sample       its sources of randomness              -> Batch: the rows drawn for an estimate
+    oracles      evaluator and sampler together         -> Oracle (oracle.py, the narrow waist)
+    kkt, qp      linear systems, quadratic programs     -> directions and multipliers
+    sqp          Algorithm 1 on any oracle              -> State, one per iteration (method.py)
+    certify      how good a point is                    -> Certificate, with confidence bounds
+    run          the main loop (run/loop.py)            -> Outcome
+    report       log, plots, tables of a run
+    interface    both Pyomo interfaces, options, command line; solve.py is the front door
+
+Below the waist nothing knows Pyomo: ``sqp`` solves any hand-written oracle.
 """
 
 from .declare import E, RandomParam, RandomSource
-from .estimate.evaluate import evaluate
+from .evaluation import evaluate
+from .expected_value import register as register_values
 from .interface import register
-from .interface.version import VERSION as __version__
+from .version import VERSION as __version__
 
 register()
+register_values()
 
 __all__ = ["E", "RandomParam", "RandomSource", "__version__", "evaluate"]

@@ -2,7 +2,7 @@
 
 import sys
 
-from .interface.cli import main
+from .interface.command_line.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -2,7 +2,7 @@
 
 Two rules. A mistake in the model or in an option raises one of these, and the message names the
 component, says what is wrong and what to do. Numerical trouble during a run never raises: it ends
-in a termination condition (see ``sqp/stopping.py``).
+in a termination condition (``Stop`` in ``method.py``).
 """
 
 from __future__ import annotations

@@ -25,8 +25,12 @@ from scipy.sparse import csr_array
 
 Vector = NDArray[np.float64]
 
+#: distance from a bound, relative to it, of points that are meant to be inside
+INSIDE = 1e-2
+
 #: Sample streams are independent of each other for every iteration number.
 ITERATION_STREAM, VALIDATION_STREAM, SETUP_STREAM, PROBE_STREAM, EVALUATION_STREAM = range(5)
+STAGE_STREAM, SPREAD_STREAM, CURVATURE_STREAM, PREFIX_STREAM = range(5, 9)
 
 
 @dataclass(frozen=True)
@@ -42,8 +46,6 @@ class Problem:
     jac_indices: NDArray[np.intp]
     #: rows evaluated without sampling error (ordinary constraints)
     exact_rows: NDArray[np.bool_]
-    #: the objective gradient has no sampling error
-    exact_objective: bool = False
     variable_names: Sequence[str] = ()
     row_names: Sequence[str] = ()
 
@@ -68,6 +70,17 @@ class Problem:
     def project(self, x: Vector) -> Vector:
         """The nearest point within the bounds."""
         return np.minimum(np.maximum(x, self.x_lower), self.x_upper)
+
+    def inside(self, x: Vector) -> Vector:
+        """The nearest point that keeps a little away from the bounds, as far as there is room."""
+        width = np.minimum(self.x_upper - self.x_lower, 1e300)
+        low = self.x_lower + np.minimum(INSIDE * np.maximum(1.0, np.abs(self.x_lower)), 0.5 * width)
+        high = self.x_upper - np.minimum(
+            INSIDE * np.maximum(1.0, np.abs(self.x_upper)), 0.5 * width
+        )
+        low = np.where(np.isfinite(self.x_lower), low, -np.inf)
+        high = np.where(np.isfinite(self.x_upper), high, np.inf)
+        return np.minimum(np.maximum(x, low), np.maximum(low, high))
 
     def violation(self, c: Vector) -> Vector:
         """The distance of every row to its interval [row_lower, row_upper]."""
@@ -139,13 +152,30 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Sample:
-    """Scenario rows drawn for one estimate. ``payload`` belongs to the oracle that drew it."""
+    """Scenarios drawn for one estimate. ``payload`` belongs to the oracle that drew it."""
 
     payload: Any
-    #: scenario rows in it, over all sources (what a sample budget counts)
-    rows: int
+    #: scenarios in it, over all sources (what a sample budget counts)
+    scenarios: int
     #: it holds every scenario of every source, so that estimates on it are exact
     exact: bool = False
+    #: its scenarios are in memory; otherwise they are drawn again in every estimate
+    kept: bool = True
+
+
+@dataclass(frozen=True)
+class Replicates:
+    """A fixed sample in independent parts of equal size.
+
+    ``pooled`` are the same scenarios in as few samples as the oracle can make of them.
+    """
+
+    parts: tuple[Sample, ...]
+    pooled: tuple[Sample, ...]
+
+    @property
+    def scenarios(self) -> int:
+        return sum(sample.scenarios for sample in self.parts)
 
 
 @runtime_checkable
@@ -161,8 +191,51 @@ class Oracle(Protocol):
     def estimate(self, x: Vector, sample: Sample, objective: bool = False) -> Estimate:
         """Average over the sample; arrays of the answer belong to the caller."""
 
-    def full(self, x: Vector, objective: bool = False) -> Estimate:
-        """Average over all scenarios. Only if every source is finite."""
+
+@runtime_checkable
+class ReplicatingOracle(Oracle, Protocol):
+    """An oracle with a way of its own to draw large samples: evenly spread, or not kept at all."""
+
+    #: errors of its fixed samples fall faster than one over the square root of their size
+    spreads_evenly: bool
+
+    def draw_replicates(self, stream: int, k: int, batch: Sequence[int], count: int) -> Replicates:
+        """``count`` independent samples with ``batch[s]`` scenarios of each source s."""
+
+    def draw_prefix(self, batch: Sequence[int], largest: Sequence[int]) -> Sample:
+        """The first scenarios of one random order of finite sources."""
+
+
+def draw_replicates(
+    oracle: Oracle, stream: int, k: int, batch: Sequence[int], count: int
+) -> Replicates:
+    """Independent samples of any oracle."""
+    if isinstance(oracle, ReplicatingOracle):
+        return oracle.draw_replicates(stream, k, batch, count)
+    parts = tuple(oracle.draw(stream, k * count + r, batch) for r in range(count))
+    return Replicates(parts, parts)
+
+
+def draw_prefix(oracle: Oracle, batch: Sequence[int], largest: Sequence[int]) -> Sample:
+    """Some scenarios of finite sources; those of a smaller batch are, if possible, among them."""
+    if isinstance(oracle, ReplicatingOracle):
+        return oracle.draw_prefix(batch, largest)
+    return oracle.draw(PREFIX_STREAM, 0, batch)
+
+
+def whole_sample(oracle: Oracle) -> Sample | None:
+    """All scenarios of all sources; None if they have no end."""
+    sizes = [source.size for source in oracle.sources]
+    if any(size is None for size in sizes):
+        return None
+    return oracle.draw(SETUP_STREAM, 0, [size for size in sizes if size is not None])
+
+
+def exact_estimate(oracle: Oracle, x: Vector, objective: bool = False) -> Estimate:
+    """Average over all scenarios. Only if every source is finite."""
+    sample = whole_sample(oracle)
+    assert sample is not None, "an endless source has no exact averages"
+    return oracle.estimate(x, sample, objective)
 
 
 @runtime_checkable

@@ -1,17 +1,24 @@
-"""Other methods for the same problems, on the same oracle and driver as Algorithm 1.
+"""Other methods for the same problems, on the same oracle and the same loop as Algorithm 1.
 
-``start(x)`` and ``step(state)``, as for ``sqp.StochasticSQP``: see ``report/driver.py``.
+choose                   a baseline by its name
+subgradient, tstom       the two of the paper
+baseline_state           what their iterations leave behind
+coordinate_differences   Lipschitz constants, fixed beforehand
 """
 
+from .baseline_state import BaselineState
 from .choose import BASELINES, make_baseline
-from .lipschitz import coordinate_constants
-from .state import State
+from .coordinate_differences import coordinate_constants
 from .subgradient import StochasticSubgradient
 from .tstom import TStoM, TStoMParameters, TStoMState
 
+#: the records in their states
+RECORDS: tuple[type, ...] = (BaselineState, TStoMState)
+
 __all__ = [
     "BASELINES",
-    "State",
+    "RECORDS",
+    "BaselineState",
     "StochasticSubgradient",
     "TStoM",
     "TStoMParameters",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..errors import OptionError
+from ..method import Method
 from ..oracle import Oracle
-from ..report import Method
-from .lipschitz import coordinate_constants
+from .coordinate_differences import coordinate_constants
 from .subgradient import StochasticSubgradient
 from .tstom import TStoM, TStoMParameters
 

@@ -22,7 +22,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..oracle import ITERATION_STREAM, Jacobian, Oracle, Vector
-from .state import State
+from .baseline_state import BaselineState
 
 #: the paper's merit parameters
 PENALTIES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
@@ -47,11 +47,11 @@ class StochasticSubgradient:
         self._step_per_beta = tau / (tau * L + Gamma)
         self._jacobian = Jacobian(oracle.problem)
 
-    def start(self, x: Vector) -> State:
+    def start(self, x: Vector) -> BaselineState:
         """The state before the first iteration."""
-        return State(k=0, x=x, y=np.zeros(self._oracle.problem.m))
+        return BaselineState(k=0, x=x, y=np.zeros(self._oracle.problem.m))
 
-    def step(self, state: State) -> State:
+    def step(self, state: BaselineState) -> BaselineState:
         """x <- P[x - alpha (tau g + J's)]."""
         problem, k, x = self._oracle.problem, state.k + 1, state.x
         sample = self._oracle.draw(ITERATION_STREAM, k, self._batch)
@@ -61,12 +61,12 @@ class StochasticSubgradient:
         s = np.sign(e.c - np.clip(e.c, problem.row_lower, problem.row_upper))
         direction = self._tau * e.g + self._jacobian.transposed(e.J, s)
         alpha = self._beta(k) * self._step_per_beta
-        return State(
+        return BaselineState(
             k=k,
             x=np.clip(x - alpha * direction, problem.x_lower, problem.x_upper),
             y=s / self._tau,
-            samples=state.samples + sample.rows,
-            rows=sample.rows,
+            samples=state.samples + sample.scenarios,
+            scenarios=sample.scenarios,
             violation=float(problem.violation(e.c).sum()),
             step=float(np.linalg.norm(direction)),
             alpha=alpha,

@@ -4,12 +4,14 @@ Source: Cui, Wang, Xiao, "A two-phase stochastic momentum-based algorithm for no
 expectation-constrained optimization" (2024), Algorithm 2.1, through its description and parameters
 in the paper's Section "Experiments on LIBSVM Problems".
 
-**Reconstructed.** The text of that article was not at hand. What is known for certain is the
-list of parameters (T, gamma, V in Phase I; alpha, tau, beta, eta, rho in Phase II), that Phase I
-looks for a nearly feasible point, and that estimates carry momentum. The rules below are the
-linearised augmented Lagrangian method with recursive momentum that the same authors use elsewhere
-(MLALM), with each parameter in the place where its name and size fit: V = 2e7 is the reciprocal
-of eta = 5e-8, both being step sizes suited to the same Jacobian.
+**Reconstructed.** Neither the text of that article nor a public implementation was found. What is
+known for certain is the list of parameters (T, gamma, V in Phase I; alpha, tau, beta, eta, rho in
+Phase II), that there are two phases, that estimates carry momentum, and that it is an augmented
+Lagrangian method. The rules below are those of MLALM (Shi, Wang, Wang, Mathematics of Operations
+Research, 2025), which shares an author with the article: a linearised augmented Lagrangian method
+with recursive momentum, with each parameter in the place where its name and size fit: V = 2e7 is
+the reciprocal of eta = 5e-8, both being step sizes suited to the same Jacobian. Algorithm 2.1 of
+the article would settle it; docs/reproducing.md says rule by rule what is known and what assumed.
 
 Recursive momentum: with one sample w_k evaluated at both x_k and x_{k-1}, and a weight a in (0, 1],
 
@@ -38,7 +40,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ..oracle import ITERATION_STREAM, Estimate, Jacobian, Oracle, Vector
-from .state import State
+from .baseline_state import BaselineState
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ class TStoMParameters:
 
 
 @dataclass(frozen=True)
-class TStoMState(State):
+class TStoMState(BaselineState):
     """A state that remembers the momentum estimates and the point they belong to."""
 
     x_before: Vector = field(default_factory=lambda: np.empty(0))
@@ -103,7 +105,7 @@ class TStoM:
         problem, p, k = self._oracle.problem, self._p, state.k + 1
         first = k <= p.T
         weights = (p.gamma, p.gamma) if first else (p.alpha, p.tau)
-        momentum, rows = self._momentum(k, state, *weights)
+        momentum, used = self._momentum(k, state, *weights)
         if momentum.issue is not None:
             return replace(state, k=k, issue=momentum.issue)
         g, c, J, y = momentum.g, momentum.c, momentum.J, state.y
@@ -119,8 +121,8 @@ class TStoM:
             k=k,
             x=np.clip(state.x - eta * direction, problem.x_lower, problem.x_upper),
             y=y,
-            samples=state.samples + rows,
-            rows=rows,
+            samples=state.samples + used,
+            scenarios=used,
             violation=float(problem.violation(c).sum()),
             step=float(np.linalg.norm(direction)),
             alpha=eta,
@@ -133,11 +135,11 @@ class TStoM:
     def _momentum(
         self, k: int, state: TStoMState, derivatives: float, values: float
     ) -> tuple[Estimate, int]:
-        """(estimates with memory, scenario rows evaluated); weights of (g, J) and of c."""
+        """(estimates with memory, scenarios evaluated); weights of (g, J) and of c."""
         sample = self._oracle.draw(ITERATION_STREAM, k, self._batch)
         here = self._oracle.estimate(state.x, sample)
         if k == 1 or here.issue is not None:
-            return here, sample.rows
+            return here, sample.scenarios
         there = self._oracle.estimate(state.x_before, sample)
         a, b = 1.0 - derivatives, 1.0 - values
         remembered = Estimate(
@@ -146,7 +148,7 @@ class TStoM:
             here.J + a * (state.J - there.J),
             issue=there.issue,
         )
-        return remembered, 2 * sample.rows
+        return remembered, 2 * sample.scenarios
 
     def _excess(self, c: Vector) -> Vector:
         """c - clip(c, row_lower, row_upper), with its sign."""

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..oracle import EvaluationIssue
-from . import kernels
-from .node import Node
+from .algebra.node import Node
 from .plan import Plan
+from .vectors import kernels
 
 Array = Any
 

@@ -8,7 +8,7 @@ functions (see :mod:`.codegen`); this class keeps them, their constants and the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from math import inf, nan
 from typing import Any
@@ -19,19 +19,21 @@ from pyomo.common.gc_manager import PauseGC
 
 from ..declare.program import Batch, StochasticProgram
 from ..oracle import Estimate, EvaluationIssue
-from .block import constants
-from .chunks import chunks
-from .codegen import FUNCTIONS, Evaluate, Generated, Variant, generate
 from .diagnose import diagnose
-from .hessian import HessianPlan
-from .hessiancode import Hessian, generate_hessian
-from .jit import Compiled, NotCompilable, installed
-from .kernels import quiet_caller, under_errstate
-from .pattern import Pattern
+from .full_pass import chunks
+from .graph.block import constants
+from .graph.hessian_plan import HessianPlan
+from .graph.layout import Pattern
+from .loops.jit import Compiled, NotCompilable, installed
 from .plan import Plan
-from .space import Space
+from .vectors.function import FUNCTIONS, Evaluate, Generated, Variant, generate
+from .vectors.hessian_code import Hessian, generate_hessian
+from .vectors.kernels import quiet_caller, under_errstate
+from .vectors.namespace import Space
 
 Floats = NDArray[np.float64]
+#: (share of the whole, some of its rows)
+Piece = tuple[float, Batch]
 
 #: Estimated seconds of work after which jit='auto' compiles (which itself takes seconds).
 JIT_AFTER = 5.0
@@ -131,15 +133,24 @@ class Evaluator:
 
         ``chunk_rows`` is chosen for a bounded amount of memory unless given.
         """
+        pieces = (
+            chunks(source, chunk_rows or self._rows_at_once(s))
+            for s, source in enumerate(self.program.sources)
+        )
+        return self.evaluate_pieces(x, pieces, objective)
+
+    def evaluate_pieces(
+        self, x: Floats, sources: Iterable[Iterable[Piece]], objective: bool = False
+    ) -> Estimate:
+        """Averages over batches that come in pieces, for each source (share, batch) one by one.
+
+        The shares of a source's pieces sum to one. Sources add up, so each is gone through alone.
+        """
         total, _ = self._run(Variant(frozenset([-1]), False, objective), x, ())
         batches: list[Any] = [None] * len(self.program.sources)
-        for s, source in enumerate(self.program.sources):
-            mine = frozenset(
-                k for k, stream in enumerate(self.plan.streams.streams) if stream.source == s
-            )
-            per_row = sum(self.costs[k].per_row for k in mine if k in self.costs)
-            rows = chunk_rows or min(max(CHUNK // (per_row + 1), 64), 2**14)
-            for share, batch in chunks(source, rows):
+        for s, pieces in enumerate(sources):
+            mine = self._streams_of(s)
+            for share, batch in pieces:
                 batches[s] = batch
                 variant = Variant(mine, batch.weights is not None, objective)
                 out, check = self._run(variant, x, batches)
@@ -171,12 +182,17 @@ class Evaluator:
         return values[: self._second.nnz]
 
     def hessian_full(self, x: Floats, y: Floats, chunk_rows: int = 2**14) -> Floats:
-        """The same over all rows of all sources, a chunk of rows at a time.
+        """The same over all rows of all sources, a chunk of rows at a time."""
+        return self.hessian_pieces(
+            x, y, [list(chunks(s, chunk_rows)) for s in self.program.sources]
+        )
 
-        Sources add up, so every call may take one chunk of each. A chunk's weights are its rows'
+    def hessian_pieces(self, x: Floats, y: Floats, sources: Sequence[Sequence[Piece]]) -> Floats:
+        """The same over batches that come in pieces (see :meth:`evaluate_pieces`).
+
+        Sources add up, so every call may take one piece of each. A piece's weights are its rows'
         probabilities times the number of calls, whose mean is taken.
         """
-        sources = [list(chunks(s, chunk_rows)) for s in self.program.sources]
         count = max((len(pieces) for pieces in sources), default=1)
         total = np.zeros(self.hess_indices.size)
         for i in range(count):
@@ -200,8 +216,8 @@ class Evaluator:
 
     @cached_property
     def _second(self) -> HessianPlan:
-        # Written out term by term: second derivatives couple the terms of an inner sum.
-        return HessianPlan(Plan(self.program, inner=False))
+        with PauseGC():
+            return HessianPlan(self.plan.written_out())
 
     def reload(self) -> None:
         """Read mutable Params and values of fixed variables again; nothing is recompiled."""
@@ -209,7 +225,6 @@ class Evaluator:
         self._space.reload()
         self._base()
         if "_second" in self.__dict__:
-            self._second.plan.refresh()
             self._second_space.reload()
         if self._compiled is not None:
             self._compiled.reload(self._space.names["base"])
@@ -220,7 +235,7 @@ class Evaluator:
 
     def describe(self, source: bool = False) -> str:
         """What was recognised in the model; with ``source`` also the generated code."""
-        from .inspect import describe
+        from .explain import describe
 
         return describe(self, source)
 
@@ -233,6 +248,15 @@ class Evaluator:
         return total
 
     # -- inside -----------------------------------------------------------------------------------
+
+    def _streams_of(self, source: int) -> frozenset[int]:
+        streams = self.plan.streams.streams
+        return frozenset(k for k, stream in enumerate(streams) if stream.source == source)
+
+    def _rows_at_once(self, source: int) -> int:
+        """Rows of a full pass's chunk, for a bounded amount of memory."""
+        per_row = sum(self.costs[k].per_row for k in self._streams_of(source) if k in self.costs)
+        return min(max(CHUNK // (per_row + 1), 64), 2**14)
 
     def _count_work(self, batches: Sequence[Batch]) -> Evaluate:
         """Compile once enough work was done. The count does not depend on the clock, so that the

@@ -12,6 +12,7 @@ of something that depends on x only if it cannot be separated from the data.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,17 +21,17 @@ from pyomo.core.expr.numvalue import value
 
 from ..declare.program import Function, StochasticProgram
 from ..errors import ModelError
-from .affine import LONG, AffinePart, split_terms
-from .block import Block, Ints, Root
-from .collapse import Collapse
-from .form import Form
-from .graph import Val
-from .lower import Lowering
-from .means import Means
-from .node import Coef, Node, Nodes
-from .normal import Algebra
-from .stream import Streams
-from .template import Tape, Taper
+from .algebra.affine_parts import LONG, AffinePart, split_terms
+from .algebra.form import Form
+from .algebra.lower import Lowering
+from .algebra.means import Means
+from .algebra.node import Coef, Node, Nodes
+from .algebra.normal_form import Algebra
+from .graph.block import Block, Ints, Root
+from .graph.tape import Tape, Taper
+from .graph.values import Val
+from .scenarios.collapse import Collapse
+from .scenarios.row_classes import Streams
 
 #: Terms of one structure are evaluated as a group from this many on.
 GROUP = 4
@@ -72,7 +73,7 @@ class StreamPlan:
 class Plan:
     """A program, taken apart."""
 
-    def __init__(self, program: StochasticProgram, inner: bool = True):
+    def __init__(self, program: StochasticProgram):
         self.program = program
         self.n = len(program.variables)
         self.m = len(program.rows)
@@ -99,13 +100,18 @@ class Plan:
             s: self.algebra.scale(f, float(program.sign)) for s, f in self.forms[0].items()
         }
         self.forms[0] = objective
-        self._taper = Taper(self.algebra.make, inner)
+        self._taper = Taper(self.algebra.make, inner=True)
         self.parts = self._organise()
-        for part in self.parts:
-            for block in part.blocks:
-                block.differentiate()
         #: field -> its columns that occur in the model
         self.used_columns = self._used_columns()
+
+    def written_out(self) -> Plan:
+        """The same functions with all sums term by term: second derivatives couple their terms."""
+        other = copy(self)
+        other.constants, other.linear = [], ([], [], [])
+        other._taper = self._taper.written_out()
+        other.parts = other._organise()
+        return other
 
     def _functions(self) -> Iterable[Function]:
         yield self.program.objective
@@ -193,6 +199,8 @@ class Plan:
                     pieces[stream].append((t, coef, make("var", payload=j)))
         for stream, plan in plans.items():
             self._make_blocks(plan, pieces.get(stream, []), products.get(stream, []))
+            for block in plan.blocks:
+                block.differentiate()
         return [p for p in plans.values() if p.blocks or p.averages or p.products]
 
     def _linear_term(

@@ -11,9 +11,10 @@ from pyomo.core.base.component import ActiveComponent
 from pyomo.core.expr import value
 
 from ..errors import InfeasibleModelError, ModelError
-from .affine import shortened
-from .randomparam import RandomParam
+from .randomness.random_param import RandomParam
+from .randomness.tables import Table
 from .scan import Contents, scan
+from .terms import shortened
 
 logger = logging.getLogger("pyomo_stochsqp")
 
@@ -70,9 +71,16 @@ def check_contents(
     if seen.random and (outside or explicit):
         member = next(iter(seen.random.values()))
         if outside:
+            recourse = ""
+            if getattr(where, "ctype", None) is Constraint:
+                recourse = (
+                    " If it is to hold in every scenario, with decisions that are made when the "
+                    "numbers are known, write one Block per scenario and E(m.scenario[:].cost)."
+                )
             raise ModelError(
                 f"'{where.name}': RandomParam '{member.name}' is used outside an expectation. Put "
                 "the term that uses it under E(...), or fix it to numbers with fix_to(...)."
+                + recourse
             )
         raise ModelError(
             f"'{where.name}': RandomParam '{member.name}' is used inside an explicit scenario. A "
@@ -100,7 +108,7 @@ def check_contents(
 
 
 def check_variables(model: Any, found: dict[int, Any]) -> list[Any]:
-    """The variables in order of declaration, all of them continuous and with a value."""
+    """The variables in order of declaration, all of them continuous."""
     ordered = {id(v): v for v in model.component_data_objects(Var) if id(v) in found}
     ordered.update(found)  # those declared outside of the block that is solved
     variables = list(ordered.values())
@@ -124,21 +132,13 @@ def check_variables(model: Any, found: dict[int, Any]) -> list[Any]:
         lower, upper = v.bounds
         if lower is not None and upper is not None:
             check_interval("Variable", v.name, lower, upper)
-    empty = [v for v in variables if v.value is None]
-    if empty:
-        names = ", ".join(f"'{v.name}'" for v in empty[:3])
-        more = f" and {len(empty) - 3} more" if len(empty) > 3 else ""
-        raise ModelError(
-            f"No starting value: {names}{more}. Say Var(initialize=...), or set the value, at a "
-            "point where all functions are defined."
-        )
     return variables
 
 
 def check_row_can_hold(name: str, body: Any, lower: float, upper: float) -> None:
     """A constraint without free variables is left out if it holds, and is an error if not."""
-    number = value(body, exception=False)
-    if number is None:  # the expectation of a distribution is not a number yet
+    number = None if _drawn(body) else value(body, exception=False)
+    if number is None:  # the expectation of a distribution is known by estimates only
         logger.warning(
             "Constraint '%s' has no free variables, so no step can change its expectation; it is "
             "left out.",
@@ -150,6 +150,17 @@ def check_row_can_hold(name: str, body: Any, lower: float, upper: float) -> None
             f"Constraint '{name}' has no free variables and is violated: {lower:g} <= {number:g} "
             f"<= {upper:g} does not hold. Unfix a variable of it, or deactivate it."
         )
+
+
+def _drawn(expr: Any) -> bool:
+    """Whether an expectation over a distribution stands in it."""
+    members = (
+        r
+        for node in scan(expr).expectations.values()
+        if node.explicit is None
+        for r in scan(node.integrand).random.values()
+    )
+    return any(not isinstance(r.parent_component().origin, Table) for r in members)
 
 
 def check_interval(what: str, name: str, lower: float, upper: float) -> None:

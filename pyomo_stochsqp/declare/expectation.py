@@ -10,20 +10,28 @@ for it. So every other Pyomo solver sees the extensive form of finite data, whil
 finds the node first and never builds it. An expectation that is not a finite sum shows its
 integrand instead: its variables can be listed and its derivatives taken, but a solver that needs a
 number for the random leaf meets the RandomParam's error.
+
+``pyo.value`` does not go that way. It asks the node for its value (:attr:`valuation`, see
+expected_value.py), so that a solved model can be printed and displayed.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from pyomo.common.autoslots import AutoSlots
 from pyomo.core.base.expression import NamedExpressionData
 from pyomo.core.expr import numeric_expr
-from pyomo.core.expr.visitor import _ToStringVisitor, expression_to_string
+from pyomo.core.expr.visitor import (
+    _EvaluationVisitor,
+    _ToStringVisitor,
+    expression_to_string,
+)
 
 from ..errors import ModelError
-from .randomparam import RandomParam
-from .scenarios import ScenarioSet, scenario_items
+from .randomness.random_param import RandomParam, RandomParamData
+from .randomness.scenario_set import ScenarioSet, scenario_items
 
 
 def E(
@@ -38,6 +46,9 @@ def E(
     over the scenarios, a slice, or a sequence in their order. Deactivated blocks are left out;
     their probability is spread over the others only if ``renormalise``. Expectations over the same
     blocks with the same weights are sampled together; lists are if they name the same ``source``.
+
+    ``E(expr, w)`` may name the random parameters, as other tools want it; E averages over all of
+    them in any case.
 
     >>> import pyomo.environ as pyo
     >>> from pyomo_stochsqp import E
@@ -67,6 +78,10 @@ def E(
             )
         _require_number(first)
         return ExpectationData(None, explicit)
+    over = _random_params(weights)
+    if over is not None:
+        _require_all_of(integrand, over)
+        weights = None
     if weights is not None or renormalise or source is not None:
         raise ModelError(
             f"E({integrand}): weights=, renormalise= and source= belong to explicit scenarios; "
@@ -74,6 +89,29 @@ def E(
         )
     _require_number(integrand)
     return ExpectationData(integrand, None)
+
+
+def _random_params(given: Any) -> list[Any] | None:
+    """RandomParams in the place of weights: E(expr, w), as other tools write it."""
+    found = list(given) if isinstance(given, (list, tuple)) else [given]
+    if not found or not all(isinstance(w, (RandomParam, RandomParamData)) for w in found):
+        return None
+    return [w if isinstance(w, RandomParam) else w.parent_component() for w in found]
+
+
+def _require_all_of(integrand: Any, over: list[Any]) -> None:
+    """E averages over all random numbers at once."""
+    from .scan import scan
+
+    named = {id(w) for w in over}
+    for member in scan(integrand).random.values():
+        component = member.parent_component()
+        if id(component) not in named and all(component.source is not w.source for w in over):
+            raise ModelError(
+                f"E({integrand}, ...): '{member.name}' is random, too, and E averages over all "
+                "random numbers at once. Write E(expression) without naming them; a mean over some "
+                "of them given the others is not supported."
+            )
 
 
 def _require_number(integrand: Any) -> None:
@@ -93,18 +131,47 @@ def _require_number(integrand: Any) -> None:
 class ExpectationData(NamedExpressionData):
     """One E(...) node: ``integrand`` (a template) or ``explicit`` (scenarios), never both."""
 
-    __slots__ = ("_average", "explicit", "integrand")
-    # The average is rebuilt on demand, so copies and pickles leave it behind.
-    __autoslot_mappers__ = {"_average": AutoSlots.encode_as_none}  # noqa: RUF012
+    __slots__ = ("_average", "compiled", "explicit", "integrand")
+    # What is rebuilt on demand is left behind by copies and pickles.
+    __autoslot_mappers__ = {  # noqa: RUF012
+        "_average": AutoSlots.encode_as_none,
+        "compiled": AutoSlots.encode_as_none,
+    }
+
+    #: the value of a node at the current point; set by whoever can compute it
+    valuation: ClassVar[Callable[[Any], float] | None] = None
 
     def __init__(self, integrand: Any, explicit: ScenarioSet | None):
         self.integrand = integrand
         self.explicit = explicit
         self._average: Any = None
+        #: what :attr:`valuation` keeps from one value to the next
+        self.compiled: Any = None
+
+    @property
+    def has_own_value(self) -> bool:
+        """Random numbers stand in it, which need not be written out to be averaged."""
+        if self.explicit is not None or self.valuation is None:
+            return False
+        from .scan import scan
+
+        seen = scan(self.integrand)
+        return bool(seen.random) and seen.obstacle is None and not seen.expectations
+
+    def __call__(self, exception: Any = True) -> Any:
+        if not self.has_own_value:
+            return super().__call__(exception)
+        assert ExpectationData.valuation is not None
+        try:
+            return ExpectationData.valuation(self)
+        except ValueError:
+            if exception:
+                raise
+            return None
 
     @property
     def _args_(self) -> tuple[Any, ...]:
-        from .average import State, sample_average
+        from .extensive_form.average import State, sample_average
 
         # Visitors compare arguments by identity, so the same state must give the same object.
         state = State(self)
@@ -120,7 +187,7 @@ class ExpectationData(NamedExpressionData):
         """Replace what stands under E by one expression (used by Pyomo's transformations)."""
         self.integrand = expr
         self.explicit = None
-        self._average = None
+        self._average = self.compiled = None
 
     def create_node_with_local_data(self, values: Any, classtype: Any = None) -> ExpectationData:
         """E of a transformed argument."""
@@ -167,5 +234,15 @@ class ExpectationData(NamedExpressionData):
         return numeric_expr.NumericValue.__pow__(self, other)
 
 
-# E prints as a leaf, so that printing a model does not build averages.
+# E prints as a leaf, so that printing a model does not build averages, and has a value as a leaf.
 _ToStringVisitor._leaf_node_types.add(ExpectationData)
+_visit_leaf = _EvaluationVisitor.visiting_potential_leaf
+
+
+def _visit_leaf_or_expectation(visitor: Any, node: Any) -> tuple[bool, Any]:
+    if node.__class__ is ExpectationData and node.has_own_value:
+        return True, node(exception=visitor.exception)
+    return _visit_leaf(visitor, node)
+
+
+_EvaluationVisitor.visiting_potential_leaf = _visit_leaf_or_expectation

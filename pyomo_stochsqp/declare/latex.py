@@ -14,9 +14,9 @@ from pyomo.core.base import Constraint, Objective, Var
 from pyomo.core.expr.numeric_expr import UnaryFunctionExpression
 
 from .expectation import ExpectationData
-from .randomparam import RandomParam
+from .extensive_form.written_out import Template
+from .randomness.random_param import RandomParam
 from .scan import scan
-from .template import Template
 
 
 def to_latex(model: Any, **options: Any) -> str:

@@ -51,6 +51,8 @@ class Part:
     #: from_uniform(u) with u in (0,1)^(size, dimension) -> the same as draw; for quasi-Monte Carlo
     from_uniform: Callable[[NDArray[np.float64]], tuple[NDArray[np.float64], ...]] | None = None
     dimension: int = 0
+    #: drawing is a user's function, perhaps a simulator: never ask for more than is used
+    costly: bool = False
     #: keys of explicit scenarios (blocks or list positions), for messages
     scenario_keys: Sequence[Any] | None = None
 
@@ -120,11 +122,15 @@ class StochasticProgram:
 
     model: Any
     variables: Sequence[Any]
+    #: values to start from: those of the variables; 0 within the bounds where they have none
+    start: NDArray[np.float64]
     objective: Function
     objective_component: Any
     #: +1 to minimise, -1 to maximise (the algorithm always minimises sign * objective)
     sign: int
     rows: Sequence[Row]
+    #: constraints that hold whatever the variables are
+    settled: Sequence[Any]
     sources: Sequence[Source]
     #: id(RandomParam member) -> Leaf
     leaves: dict[int, Leaf]

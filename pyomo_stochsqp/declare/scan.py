@@ -14,7 +14,7 @@ from pyomo.core.expr import numeric_expr as ne
 from pyomo.core.expr.numvalue import native_numeric_types
 
 from .expectation import ExpectationData
-from .randomparam import RandomParamData
+from .randomness.random_param import RandomParamData
 
 # Kinds of nodes. Plain numbers, because they are compared once per node.
 _EXPRESSION = 0

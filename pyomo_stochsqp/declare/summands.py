@@ -12,9 +12,9 @@ from typing import Any
 
 from pyomo.core.expr import numeric_expr as ne
 
-from .randomparam import RandomParamData
+from .randomness.random_param import RandomParamData
+from .randomness.source import RandomSource
 from .scan import Contents, scan
-from .source import RandomSource
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,8 +5,20 @@ r"""KKT systems with a fixed pattern: analyse once, then refactor and refine.
 
 ``make_backend(pattern)`` gives a back end: ``factorise`` takes new values, ``solve`` may be called
 as often as needed in between.
+
+    protocol         what every back end offers; when rows are regularised
+    refine           refinement to rounding, and how a solution is judged
+    pattern          the fixed sparsity of H and J; hessian_values, matrix: values on it
+    eliminated       systems in which d has been eliminated, as the next two do
+    dense            a triangular factor of the Schur complement (LAPACK)
+    schur            a sparse factorisation of J H^-1 J': cholmod
+    augmented        a sparse factorisation of the whole matrix: ldl (qdldl), cholmod, superlu
+    indefinite       systems whose H is not definite, with their inertia
+    cholmod_api      two versions of scikit-sparse behind one class
+    auto, registry   which back end suits a pattern; back ends by name
 """
 
+from .indefinite import IndefiniteSystem, Inertia, make_indefinite
 from .pattern import KKTPattern
 from .protocol import HELD, Hessian, KKTBackend, KKTFailure, Solution
 from .registry import REGISTRY, importable, make_backend
@@ -15,10 +27,13 @@ __all__ = [
     "HELD",
     "REGISTRY",
     "Hessian",
+    "IndefiniteSystem",
+    "Inertia",
     "KKTBackend",
     "KKTFailure",
     "KKTPattern",
     "Solution",
     "importable",
     "make_backend",
+    "make_indefinite",
 ]

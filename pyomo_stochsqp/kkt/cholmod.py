@@ -1,7 +1,7 @@
 r"""CHOLMOD (scikit-sparse): LDL' of the KKT matrix, or Cholesky of the sparse Schur complement.
 
     K_ε = P' L_K D L_K' P        (always possible)
-    J H^-1 J' + δ + ε = P' L_S L_S' P        (H diagonal)
+    J H^-1 J' + δ = P' L_S L_S' P        (H diagonal)
 
 The second form wins when eliminating the variables first does not fill the matrix, and loses
 without limit when it does: one variable present in every row makes J H^-1 J' dense. It is taken
@@ -17,9 +17,9 @@ from functools import lru_cache
 import numpy as np
 from scipy.sparse import csc_array, csr_array
 
-from .assembly import KKTMatrix
 from .augmented import AugmentedBackend
 from .cholmod_api import Factor
+from .matrix import KKTMatrix
 from .pattern import KKTPattern
 from .protocol import KKTBackend, Vector
 from .schur import SchurBackend, SchurRoot
@@ -101,7 +101,7 @@ def schur_is_better(pattern: KKTPattern) -> bool:
     return schur <= (SCHUR_FILL if schur < SUPERNODAL_FILL else 1.0) * whole
 
 
-def build(pattern: KKTPattern, reason: str) -> KKTBackend:
+def build(pattern: KKTPattern, reason: str, regularise: bool) -> KKTBackend:
     if schur_is_better(pattern):
-        return SchurBackend(pattern, "cholmod", CholmodSchur(pattern), reason)
-    return AugmentedBackend(pattern, "cholmod", CholmodFactoriser(pattern), reason)
+        return SchurBackend(pattern, "cholmod", CholmodSchur(pattern), reason, regularise)
+    return AugmentedBackend(pattern, "cholmod", CholmodFactoriser(pattern), reason, regularise)

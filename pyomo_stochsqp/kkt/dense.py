@@ -1,18 +1,16 @@
-r"""Small or dense systems: Cholesky of the Schur complement, straight on LAPACK.
+r"""Small or dense systems: a triangular factor of the Schur complement, straight on LAPACK.
 
-With H = R'R (R a number, a diagonal, or the Cholesky factor of a full H), z = R d and W = J R^-1:
+With H = R'R (R a number, a diagonal, or the Cholesky factor of a full H) and W = J R^-1 (see
+eliminated.py), U'U = W W' + diag(δ) is
 
-    [ I   W' ] [ z ]   [ R^-T r_x ]            z = R^-T r_x - W'y
-    [ W  -δ  ] [ y ] = [ r_y      ],           (W W' + δ) y = W R^-T r_x - r_y.
-
-S = W W' + δ + ε is factorised, with ε = 1e-8 diag(W W'). The first refinement pass needs no product
-with W, because the error of y_0 is known: y = y_0 + S^-1 (ε y_0). Further ones, if any, take
-
-    ρ = W z - δ y - r_y,      dy = S^-1 ρ,      y += dy,      z -= W'dy.
+    1. the Cholesky factor, the cheapest;
+    2. where a pivot of that is small, the triangle of a QR factorisation of [ W' ; diag(sqrt δ) ],
+       which does not square the condition number of J;
+    3. where even that has a small pivot rows are dependent: the same with δ + ε.
 
 At a handful of variables the cost is the number of calls, not arithmetic: everything goes through
 BLAS and LAPACK directly, into arrays allocated once, and what is almost never there (a zero row) is
-looked for only after the factorisation has failed.
+looked for only after a factorisation has failed.
 """
 
 from __future__ import annotations
@@ -24,34 +22,38 @@ from scipy.linalg.blas import dasum, dgemv, dsyrk, idamax
 from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
 
 from ..errors import OptionError
-from .hessian import check_finite, check_positive, unusable
+from .eliminated import EliminatedSolution
+from .hessian_values import check_finite, check_positive, unusable
 from .pattern import KKTPattern
 from .protocol import (
     HELD,
     HELD_ROOT,
-    MAX_PASSES,
-    REFINED,
     REGULARISATION,
-    WORTHWHILE_GAIN,
     Hessian,
     KKTBackend,
     KKTFailure,
     Solution,
+    TwoLevels,
     Vector,
     check_right_hand_side,
-    judge,
 )
 
 #: Beyond this the arrays would not fit an ordinary machine; the sparse back ends need far less.
 MAX_BYTES = 8e9
+#: a Cholesky pivot smaller than its row by these factors has lost two digits, or ten
+SMALL_LOSS, LARGEST_LOSS = 10.0, 1e5
+#: sine of the angle between a row and those before it that counts as zero: from the first value on
+#: no digit of y is right, from the second none of d
+DEPENDENT, HOPELESS = 1e-8, 1e-13
 
 
-class DenseBackend:
+class DenseBackend(TwoLevels):
     """Schur complement of a dense J, for every kind of H."""
 
     name = "dense"
 
-    def __init__(self, pattern: KKTPattern, reason: str):
+    def __init__(self, pattern: KKTPattern, reason: str, regularise: bool = True):
+        super().__init__(regularise)
         n, m = pattern.n, pattern.m
         check_memory(pattern)
         self._reason = reason
@@ -67,13 +69,16 @@ class DenseBackend:
         self._w_flat = self._w.reshape(-1)
         self._wt = self._w.T  # the same memory, as the Fortran matrix LAPACK wants
         self._schur = np.zeros((m, m), order="F")
-        self._schur_diagonal = self._schur.reshape(-1, order="F")[:: m + 1]
-        self._epsilon = np.zeros(m)
+        #: its diagonal, before and after it is overwritten by its factor
+        self._pivots = self._schur.reshape(-1, order="F")[:: m + 1]
+        #: U, its upper triangle; either _schur or an array of its own
+        self._factor = self._schur
+        self.row_norms = np.ones(m)
+        self.well_conditioned = False
         #: R when it is a number or a diagonal; otherwise the triangle _upper holds it
         self._root: float | Vector = 1.0
         self._upper: Vector | None = None
-        self._delta: float | Vector = 0.0
-        self._has_delta = False
+        self.delta: float | Vector | None = None
 
     def factorise(
         self, hessian: Hessian, jacobian_values: Vector, delta: float | Vector = 0.0
@@ -87,48 +92,82 @@ class DenseBackend:
         if self._m == 0:
             return
         if isinstance(delta, np.ndarray):
-            self._delta, self._has_delta = delta.copy(), True
+            self.delta = delta.copy()
             usable = dasum(delta) < math.inf and np.minimum.reduce(delta) >= 0.0
         else:
-            self._delta, self._has_delta = delta, delta != 0.0
+            self.delta = delta if delta != 0.0 else None
             usable = 0.0 <= delta < math.inf
-        self._form_schur()
-        # ε holds the squared row norms: one sum finds a NaN anywhere in J, which LAPACK need not
-        if not (usable and dasum(self._epsilon) < math.inf):
+        self._regularised = False
+        dsyrk(1.0, self._wt, 0.0, self._schur, 1, 0, 1)
+        pivots = self._pivots
+        size = np.sqrt(pivots, out=self.row_norms)
+        # one sum finds a NaN anywhere in J, which LAPACK need not
+        if not (usable and dasum(size) < math.inf):
             check_finite(jacobian_values, delta)
             raise KKTFailure("squares of Jacobian entries overflow: scale the constraints")
-        if dpotrf(self._schur, 0, 0, 1)[1] != 0:
-            self._factorise_with_zero_rows()
+        if self.delta is not None:
+            pivots += self.delta
+            size = np.sqrt(pivots)
+        self._factor = self._schur
+        if dpotrf(self._schur, 0, 0, 1)[1] == 0:
+            loss = size / pivots
+            largest = loss[idamax(loss)]
+            self.well_conditioned = largest <= SMALL_LOSS
+            if largest <= LARGEST_LOSS:
+                return
+        self.well_conditioned = False
+        self._factorise_by_qr()
 
-    def solve(self, r_x: Vector, r_y: Vector) -> Solution:
+    def _factorise_by_qr(self) -> None:
+        """Level 2; level 3 where it does not suffice."""
+        self.row_norms[self.row_norms == 0.0] = 1.0
+        if self._n >= self._m or self.delta is not None:
+            self._factor = triangle = self._triangle(self.delta)
+            size = np.square(self.row_norms) + (0.0 if self.delta is None else self.delta)
+            least = DEPENDENT if self._may_regularise else HOPELESS
+            if (np.square(triangle.diagonal()) > least**2 * size).all():
+                return
+        self._regularise()
+
+    def _factorise_regularised(self) -> None:
+        self.row_norms[self.row_norms == 0.0] = 1.0
+        epsilon = REGULARISATION * np.square(self.row_norms)
+        self._factor = self._triangle(epsilon if self.delta is None else self.delta + epsilon)
+
+    def _triangle(self, delta: float | Vector | None) -> Vector:
+        """U with U'U = W W' + δ, by orthogonal transformations."""
+        rows = self._w.T
+        if delta is not None:
+            root = np.broadcast_to(np.sqrt(delta), self._m)
+            rows = np.concatenate((rows, np.diag(root)))
+        return np.asfortranarray(np.linalg.qr(rows, mode="r"))
+
+    def _solve(self, r_x: Vector, r_y: Vector) -> Solution:
         if not dasum(r_x) < math.inf:
             check_right_hand_side(r_x, r_y)
-        z = self._times_inverse_root_transposed(r_x)
+        start = self._times_inverse_root_transposed(r_x)
         if self._m == 0:
-            return Solution(self._times_inverse_root(z), np.zeros(0), 0.0, False)
+            return Solution(self._times_inverse_root(start), np.zeros(0), 0.0, False)
         if not dasum(r_y) < math.inf:
             check_right_hand_side(r_x, r_y)
-        wt, schur = self._wt, self._schur
-        y, _ = dpotrs(schur, dgemv(1.0, wt, z, -1.0, r_y, 0, 1, 0, 1, 1), 0, 1)
-        y += dpotrs(schur, self._epsilon * y, 0, 1)[0]
-        z = dgemv(-1.0, wt, y, 1.0, z, 0, 1, 0, 1, 0, 1)
-        rhs = abs(float(r_y[idamax(r_y)]))
-        error = math.inf
-        for passes in range(2, MAX_PASSES + 1):
-            rho = dgemv(1.0, wt, z, -1.0, r_y, 0, 1, 0, 1, 1)
-            if self._has_delta:
-                rho -= self._delta * y
-            previous, error = error, abs(float(rho[idamax(rho)]))
-            if error <= REFINED * rhs or error * WORTHWHILE_GAIN > previous or passes == MAX_PASSES:
-                break
-            dy, _ = dpotrs(schur, rho, 0, 1)
-            y += dy
-            z = dgemv(-1.0, wt, dy, 1.0, z, 0, 1, 0, 1, 0, 1)
-        d = self._times_inverse_root(z)
-        if not dasum(d) < math.inf:
+        found = EliminatedSolution(self, start, r_y)
+        residual, rank_deficient = found.judged()
+        d = self._times_inverse_root(found.z)
+        if not (rank_deficient or dasum(d) < math.inf):
             raise KKTFailure("the KKT solution overflows: scale the variables and constraints")
-        residual, rank_deficient = judge(error, rhs, lambda: self._magnitude(z, y, r_x))
-        return Solution(d, y, residual, rank_deficient)
+        return Solution(d, found.y, residual, rank_deficient)
+
+    def excess(self, z: Vector, r_y: Vector) -> Vector:
+        return dgemv(1.0, self._wt, z, -1.0, r_y, 0, 1, 0, 1, 1)
+
+    def pulled(self, z: Vector, y: Vector) -> Vector:
+        return dgemv(-1.0, self._wt, y, 1.0, z)
+
+    def inverse(self, r: Vector) -> Vector:
+        return dpotrs(self._factor, r, 0, 1)[0]
+
+    def terms(self, z: Vector) -> Vector:
+        return np.abs(self._w) @ z
 
     def describe(self) -> str:
         kind = "" if self._hessian_is_diagonal else f", Cholesky of the {self._n} x {self._n} H"
@@ -204,27 +243,6 @@ class DenseBackend:
         dtrtrs(upper, self._wt, 0, 1, 0, n, 1)
         self._w[:, held] = 0.0
 
-    def _form_schur(self) -> None:
-        """The upper triangle of W W' + δ, regularised."""
-        dsyrk(1.0, self._wt, 0.0, self._schur, 1, 0, 1)
-        diagonal = self._schur_diagonal
-        diagonal += np.multiply(diagonal, REGULARISATION, out=self._epsilon)
-        if self._has_delta:
-            diagonal += self._delta
-
-    def _factorise_with_zero_rows(self) -> None:
-        """A row without entries, or with held variables only, has no scale of its own: use 1."""
-        self._form_schur()
-        diagonal = self._schur_diagonal
-        empty = diagonal < np.finfo(float).tiny
-        diagonal[empty] = self._epsilon[empty] = REGULARISATION
-        info = dpotrf(self._schur, 0, 0, 1)[1]
-        if info != 0:
-            raise KKTFailure(
-                f"the Schur complement J H^-1 J' breaks down at row {info - 1}: scale the "
-                "constraints and variables"
-            )
-
     def _times_inverse_root_transposed(self, r: Vector) -> Vector:
         if self._upper is None:
             return r / self._root
@@ -234,11 +252,6 @@ class DenseBackend:
         if self._upper is None:
             return z / self._root
         return dtrtrs(self._upper, z)[0]
-
-    def _magnitude(self, z: Vector, y: Vector, r_x: Vector) -> float:
-        """The largest sum of absolute terms behind an entry of J d - δ y."""
-        terms = np.abs(z) + np.abs(self._times_inverse_root_transposed(r_x))
-        return float(np.max(np.abs(self._w) @ terms + np.abs(self._delta * y)))
 
 
 def check_memory(pattern: KKTPattern) -> None:
@@ -251,5 +264,5 @@ def check_memory(pattern: KKTPattern) -> None:
         )
 
 
-def build(pattern: KKTPattern, reason: str) -> KKTBackend:
-    return DenseBackend(pattern, reason)
+def build(pattern: KKTPattern, reason: str, regularise: bool) -> KKTBackend:
+    return DenseBackend(pattern, reason, regularise)

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import qdldl
 
-from .assembly import KKTMatrix
 from .augmented import AugmentedBackend
+from .matrix import KKTMatrix
 from .pattern import KKTPattern
 from .protocol import KKTBackend, KKTFailure, Vector
 
@@ -37,9 +37,14 @@ class QdldlFactoriser:
         assert self._solver is not None, "factorise before solve"
         return self._solver.solve(rhs)
 
+    def pivots(self) -> Vector:
+        """The diagonal of D."""
+        assert self._solver is not None, "factorise before pivots"
+        return self._solver.factors()[1]
+
     def describe(self) -> str:
         return f"LDL' of the KKT matrix (qdldl), {self.kkt.matrix.nnz:.2g} nonzeros"
 
 
-def build(pattern: KKTPattern, reason: str) -> KKTBackend:
-    return AugmentedBackend(pattern, "ldl", QdldlFactoriser(pattern), reason)
+def build(pattern: KKTPattern, reason: str, regularise: bool) -> KKTBackend:
+    return AugmentedBackend(pattern, "ldl", QdldlFactoriser(pattern), reason, regularise)

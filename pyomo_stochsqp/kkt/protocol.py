@@ -1,15 +1,15 @@
-r"""What every KKT back end offers, and how a solution is judged.
+r"""What every KKT back end offers.
 
     [ H   J'       ] [ d ]   [ r_x ]
     [ J  -diag(δ)  ] [ y ] = [ r_y ],        H positive definite,  δ >= 0.
 
-A back end factorises the system with δ_j + ε_j in place of δ_j, where ε_j is 1e-8 times the scale
-of row j, the diagonal entry (J H^-1 J')_jj. With H and δ + ε positive the matrix is quasi-definite:
-every symmetric elimination order works and the inertia is right without a test. Iterative
-refinement then goes back to the system as stated; along an eigenvector of the scaled J H^-1 J' with
-eigenvalue λ each pass multiplies the error by ε / (λ + ε), so two passes reach rounding unless rows
-are dependent. When they are and r_y contradicts them, an error stays in the second block row, and
-this is reported as ``rank_deficient``. It is a status, not an exception.
+A back end factorises this system as it stands and refines its solutions until nothing but rounding
+is left (refine.py). Only where the factorisation or the refinement shows that rows are dependent is
+the system factorised once more, with δ_j + ε_j in place of δ_j, where ε_j is 1e-8 times the scale
+of row j, the diagonal entry (J H^-1 J')_jj. Dependent rows that agree are then solved as if each
+were there once. If r_y contradicts them, the answer is the nearest point, an error stays in the
+second block row, and ``rank_deficient`` says so: it is a status, not an exception. A back end made
+with ``regularise=False`` raises ``KKTFailure`` instead.
 
 Removing variables and rows keeps the symbolic analysis: h_i >= ``HELD`` holds variable i (d_i = 0),
 a huge δ_j takes row j out (y_j = 0).
@@ -17,7 +17,7 @@ a huge δ_j takes row j out (y_j = 0).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
 from typing import Protocol
 
 import numpy as np
@@ -29,25 +29,17 @@ Vector = NDArray[np.float64]
 #: a multiple of the identity, a diagonal (n,), values on the sparse pattern, or a matrix (n, n)
 Hessian = float | Vector
 
-#: ε relative to a row's scale: far above rounding, far below what refinement removes in one pass.
+#: ε of dependent rows relative to their scale: far above rounding, and its reciprocal, which their
+#: multipliers may reach, still leaves half of the digits of d
 REGULARISATION = 1e-8
 #: A diagonal entry of H from here on means "variable held": its inverse counts as zero.
 HELD = 1e18
 #: The square root that stands for such an entry: J_ji / HELD_ROOT squared underflows to zero.
 HELD_ROOT = 1e200
-#: Relative error of the second block row above which rows count as dependent.
-RANK_TOLERANCE = 1e-6
-#: Refinement is finished below this relative error; two passes are always made.
-REFINED = 1e-10
-#: ... or when a pass gains less than this factor, or after this many passes.
-WORTHWHILE_GAIN = 4.0
-MAX_PASSES = 8
-#: r_y below this multiple of the terms summed in J d cannot be told from rounding.
-ROUNDING_SHARE = 1e-6
 
 
 class KKTFailure(StochSQPError, ArithmeticError):
-    """The system cannot be solved: non-finite values, or H not positive definite."""
+    """The system cannot be solved: non-finite values, H not positive definite, dependent rows."""
 
 
 class Solution:
@@ -79,6 +71,39 @@ class KKTBackend(Protocol):
         """One line: which back end, on what matrix, and why."""
 
 
+class TwoLevels(ABC):
+    """The system as it stands first, regularised only where that fails."""
+
+    def __init__(self, regularise: bool):
+        self._may_regularise = regularise
+        #: the present factorisation has ε in it
+        self._regularised = False
+
+    def solve(self, r_x: Vector, r_y: Vector) -> Solution:
+        solution = self._solve(r_x, r_y)
+        if solution.rank_deficient and not self._regularised:
+            self._regularise()
+            solution = self._solve(r_x, r_y)
+        return solution
+
+    def _regularise(self) -> None:
+        if not self._may_regularise:
+            raise KKTFailure(
+                "the gradients of the constraints are linearly dependent here, or nearly so, and "
+                "the linear system has no unique solution"
+            )
+        self._regularised = True
+        self._factorise_regularised()
+
+    @abstractmethod
+    def _solve(self, r_x: Vector, r_y: Vector) -> Solution:
+        """A refined solution with the present factorisation."""
+
+    @abstractmethod
+    def _factorise_regularised(self) -> None:
+        """Factorise the present values again, with δ + ε."""
+
+
 def check_right_hand_side(r_x: Vector, r_y: Vector) -> None:
     """Name the block that is not finite, if one is not."""
     for name, block in (("gradient (r_x)", r_x), ("constraint values (r_y)", r_y)):
@@ -88,16 +113,3 @@ def check_right_hand_side(r_x: Vector, r_y: Vector) -> None:
                 f"the right-hand side of the KKT system is not finite: {name} holds "
                 f"{block[wrong[0]]:g} at position {wrong[0]}"
             )
-
-
-def judge(error: float, rhs: float, magnitude: Callable[[], float]) -> tuple[float, bool]:
-    """(residual, rank_deficient) from |J d - δ y - r_y|, |r_y| and the size of what was summed.
-
-    The error is relative to |r_y|. Where r_y is so small that rounding in J d shows (r_y = 0 for
-    least-squares multipliers), it is relative to a share of the terms of J d instead; these are
-    summed only then.
-    """
-    if error <= RANK_TOLERANCE * rhs:
-        return (error / rhs if rhs > 0.0 else 0.0), False
-    residual = error / max(rhs, ROUNDING_SHARE * magnitude(), np.finfo(float).tiny)
-    return residual, not residual <= RANK_TOLERANCE

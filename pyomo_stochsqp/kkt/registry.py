@@ -1,8 +1,8 @@
 r"""The back ends by name, and which of them can be used here.
 
-A back end is one file of this package with a function ``build(pattern, reason)``. Its file imports
-its library, and is itself imported only when the back end is wanted. Naming one whose library is
-missing is an error that says what to install: nothing else is put in its place.
+A back end is one file of this package with a function ``build(pattern, reason, regularise)``. Its
+file imports its library, and is itself imported only when the back end is wanted. Naming one whose
+library is missing is an error that says what to install: nothing else is put in its place.
 """
 
 from __future__ import annotations
@@ -51,8 +51,11 @@ def importable(name: str) -> bool:
     return True
 
 
-def make_backend(pattern: KKTPattern, name: str = "auto") -> KKTBackend:
-    """A back end for this pattern: the one named, or the one the measured rule picks."""
+def make_backend(pattern: KKTPattern, name: str = "auto", regularise: bool = True) -> KKTBackend:
+    """A back end for this pattern: the one named, or the one the measured rule picks.
+
+    With ``regularise=False`` dependent rows are an error (see protocol.py).
+    """
     if name == "auto":
         name, reason = choose(pattern, importable)
     elif name not in REGISTRY:
@@ -67,5 +70,5 @@ def make_backend(pattern: KKTPattern, name: str = "auto") -> KKTBackend:
             f"{registered.remedy}, or leave the choice to 'auto'"
         )
     build = import_module(f".{registered.file}", __package__).build
-    backend: KKTBackend = build(pattern, reason)
+    backend: KKTBackend = build(pattern, reason, regularise)
     return backend

@@ -1,14 +1,12 @@
 r"""Solving with a sparse factorisation of the Schur complement, for a diagonal H.
 
-With R = diag(sqrt(h)), z = R d and W = J R^-1:
+With R = diag(sqrt(h)) and W = J R^-1 (see eliminated.py):
 
-    S = W W' + diag(δ + ε) = A A',        A = [ W   diag(sqrt(δ + ε)) ],
-    y_0 = S^-1 (W R^-1 r_x - r_y),        y = y_0 + S^-1 (ε y_0),        z = R^-1 r_x - W'y,
+    S = W W' + diag(δ) = A A',        A = [ W   diag(sqrt(δ)) ],
 
-and, as long as it pays, ρ = W z - δ y - r_y, dy = S^-1 ρ, y += dy, z -= W'dy.
-
-The extra columns of A let a code that factorises A A' take another δ in every row without touching
-the pattern of S; forming S with SciPy would drop exact zeros.
+with δ + ε in place of δ where rows are dependent. The extra columns of A let a code that factorises
+A A' take another δ in every row without touching the pattern of S; forming S with SciPy would drop
+exact zeros.
 """
 
 from __future__ import annotations
@@ -20,20 +18,19 @@ import numpy as np
 from scipy.sparse import csc_array, csr_array
 
 from .augmented import largest
-from .hessian import HessianValues, check_finite
+from .eliminated import EliminatedSolution
+from .hessian_values import HessianValues, check_finite
 from .pattern import KKTPattern
 from .protocol import (
     HELD,
     HELD_ROOT,
-    MAX_PASSES,
-    REFINED,
     REGULARISATION,
-    WORTHWHILE_GAIN,
     Hessian,
+    KKTFailure,
     Solution,
+    TwoLevels,
     Vector,
     check_right_hand_side,
-    judge,
 )
 
 
@@ -52,7 +49,7 @@ class SchurRoot:
         self._nnz = nnz
 
     def update(self, w: Vector, diagonal: Vector) -> None:
-        """Write the values of W (row by row) and δ + ε."""
+        """Write the values of W (row by row) and δ or δ + ε."""
         np.take(w, self._by_columns, out=self.matrix.data[: self._nnz], mode="clip")
         np.sqrt(diagonal, out=self.matrix.data[self._nnz :])
 
@@ -70,10 +67,21 @@ class SchurFactoriser(Protocol):
     def describe(self) -> str: ...
 
 
-class SchurBackend:
+class SchurBackend(TwoLevels):
     """A back end that factorises J H^-1 J'."""
 
-    def __init__(self, pattern: KKTPattern, name: str, factoriser: SchurFactoriser, reason: str):
+    #: a sparse factorisation does not tell
+    well_conditioned = False
+
+    def __init__(
+        self,
+        pattern: KKTPattern,
+        name: str,
+        factoriser: SchurFactoriser,
+        reason: str,
+        regularise: bool = True,
+    ):
+        super().__init__(regularise)
         self.name = name
         self._factoriser = factoriser
         self._reason = reason
@@ -86,8 +94,9 @@ class SchurBackend:
         self._wt = self._w.T
         self._squares = csr_array((np.zeros(pattern.nnz), *structure), shape=shape)
         self._ones = np.ones(pattern.n)
-        self._delta: float | Vector = 0.0
-        self._epsilon = np.zeros(pattern.m)
+        self._none = np.zeros(pattern.m)
+        self.delta: float | Vector | None = None
+        self.row_norms = np.ones(pattern.m)
 
     def factorise(
         self, hessian: Hessian, jacobian_values: Vector, delta: float | Vector = 0.0
@@ -98,40 +107,43 @@ class SchurBackend:
         w = self._w.data
         np.divide(jacobian_values, self._root[self._columns], out=w)
         np.square(w, out=self._squares.data)
-        scale = self._squares @ self._ones
-        scale[scale == 0.0] = 1.0
-        self._delta = delta.copy() if isinstance(delta, np.ndarray) else float(delta)
-        self._epsilon = REGULARISATION * scale
-        diagonal = self._delta + self._epsilon
-        if not np.isfinite(diagonal).all() or np.any(self._delta < 0.0):
+        squares = self._squares @ self._ones
+        if not np.isfinite(squares + delta).all() or np.any(delta < 0.0):
             check_finite(jacobian_values, delta)
-        self._factoriser.root.update(w, diagonal)
+        self.row_norms = np.sqrt(squares)
+        self.row_norms[squares == 0.0] = 1.0
+        self.delta = delta.copy() if isinstance(delta, np.ndarray) else delta or None
+        self._regularised = False
+        self._factoriser.root.update(w, self._none if self.delta is None else self._none + delta)
+        try:
+            self._factoriser.factorise()
+        except KKTFailure:
+            self._regularise()
+
+    def _factorise_regularised(self) -> None:
+        epsilon = REGULARISATION * np.square(self.row_norms)
+        diagonal = epsilon if self.delta is None else self.delta + epsilon
+        self._factoriser.root.update(self._w.data, diagonal)
         self._factoriser.factorise()
 
-    def solve(self, r_x: Vector, r_y: Vector) -> Solution:
-        rhs = largest(r_y)
-        if not math.isfinite(largest(r_x) + rhs):
+    def _solve(self, r_x: Vector, r_y: Vector) -> Solution:
+        if not math.isfinite(largest(r_x) + largest(r_y)):
             check_right_hand_side(r_x, r_y)
-        start = r_x / self._root
-        y = self._factoriser.solve(self._w @ start - r_y)
-        y = y + self._factoriser.solve(self._epsilon * y)
-        z = start - self._wt @ y
-        error = math.inf
-        for passes in range(2, MAX_PASSES + 1):
-            rho = self._w @ z - self._delta * y - r_y
-            previous, error = error, largest(rho)
-            if error <= REFINED * rhs or error * WORTHWHILE_GAIN > previous or passes == MAX_PASSES:
-                break
-            dy = self._factoriser.solve(rho)
-            y = y + dy
-            z = z - self._wt @ dy
-        terms = np.abs(z) + np.abs(start)
-        residual, rank_deficient = judge(
-            error,
-            rhs,
-            lambda: largest(abs(self._w) @ terms + np.abs(self._delta * y)),
-        )
-        return Solution(z / self._root, y, residual, rank_deficient)
+        found = EliminatedSolution(self, r_x / self._root, r_y)
+        residual, rank_deficient = found.judged()
+        return Solution(found.z / self._root, found.y, residual, rank_deficient)
+
+    def excess(self, z: Vector, r_y: Vector) -> Vector:
+        return self._w @ z - r_y
+
+    def pulled(self, z: Vector, y: Vector) -> Vector:
+        return z - self._wt @ y
+
+    def inverse(self, r: Vector) -> Vector:
+        return self._factoriser.solve(r)
+
+    def terms(self, z: Vector) -> Vector:
+        return abs(self._w) @ z
 
     def describe(self) -> str:
         return f"{self.name}: {self._factoriser.describe()}; {self._reason}"

@@ -15,8 +15,8 @@ import numpy as np
 from scipy.sparse import csc_array
 from scipy.sparse.linalg import SuperLU, splu
 
-from .assembly import KKTMatrix
 from .augmented import AugmentedBackend
+from .matrix import KKTMatrix
 from .pattern import Indices, KKTPattern
 from .protocol import KKTBackend, KKTFailure, Vector
 
@@ -66,5 +66,5 @@ def elimination_order(matrix: csc_array) -> Indices:
     return np.concatenate((first[np.argsort(position)], np.flatnonzero(last)))
 
 
-def build(pattern: KKTPattern, reason: str) -> KKTBackend:
-    return AugmentedBackend(pattern, "superlu", SuperLUFactoriser(pattern), reason)
+def build(pattern: KKTPattern, reason: str, regularise: bool) -> KKTBackend:
+    return AugmentedBackend(pattern, "superlu", SuperLUFactoriser(pattern), reason, regularise)

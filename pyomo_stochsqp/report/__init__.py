@@ -1,21 +1,9 @@
-"""History, certificates, the driver loop, log and plots: what a run tells about itself."""
+"""What a run tells about itself. Nothing but the interface imports this room.
 
-from .certificate import Certificate, Certifier
-from .driver import Budget, Method, Observer, Outcome, Tolerances, run
-from .history import History
-from .progress import Progress
-from .termination import Stop
-
-__all__ = [
-    "Budget",
-    "Certificate",
-    "Certifier",
-    "History",
-    "Method",
-    "Observer",
-    "Outcome",
-    "Progress",
-    "Stop",
-    "Tolerances",
-    "run",
-]
+banner      the head of the log
+forecast    what is left to do
+log         the table of iterations and the summary
+finished    a finished run, with the model's names and sign
+certified   what is certified of its point
+plot        a picture of the run
+"""

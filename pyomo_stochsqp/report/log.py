@@ -1,9 +1,9 @@
 r"""The log of a run: an aligned table in the manner of IPOPT, and a progress line on a terminal.
 
 Which iterations get a line depends on their number: all up to 10, then multiples of 10 up to 100,
-of 100 up to 1000, and so on; so equal runs print equal tables. Slow runs also print a line whenever
-``PATIENCE`` seconds have passed without one. An iteration without a line costs a fraction of a
-microsecond.
+of 100 up to 1000, and so on; so equal runs print equal tables. Every certificate gets a line of its
+own. Slow runs also print a line whenever ``PATIENCE`` seconds have passed without one. An iteration
+without a line costs a fraction of a microsecond.
 
 The progress line is a few lines of code of our own: rich and tqdm are not needed by Pyomo, so they
 would be one more dependency, and a redraw ten times a second is all that is wanted of them.
@@ -14,11 +14,14 @@ from __future__ import annotations
 import io
 import time
 from collections.abc import Sequence
-from math import inf
+from math import inf, isfinite
 from typing import Any
 
-from .driver import Budget, Outcome, Tolerances
-from .progress import Progress
+from ..certify import Certificate, Tolerances
+from ..certify.words import cautions, in_words
+from ..oracle import Problem
+from ..run import Budget, Outcome, Progress
+from .forecast import forecast
 
 PATIENCE = 5.0  # seconds without a line
 REDRAW = 0.1  # seconds between two pictures of the progress line
@@ -26,27 +29,36 @@ HEADER_EVERY = 30  # lines
 
 #: (heading, column of the history, format, width)
 TABLE = (
-    ("iter", "iteration", "d", 8),
-    ("samples", "samples", "d", 11),
-    ("|c|_1", "violation", ".2e", 10),
-    ("|d|_H", "step_norm", ".2e", 10),
+    ("iter", "iteration", "d", 7),
+    ("stage", "stage", "d", 7),
+    ("scenarios", "batch", "d", 11),
+    ("objective", "objective", ".6e", 15),
+    ("violation", "violation", ".2e", 11),
+    ("step", "step_norm", ".2e", 10),
     ("tau", "merit_parameter", ".2e", 10),
     ("xi", "ratio_parameter", ".2e", 10),
     ("alpha", "step_size", ".2e", 10),
-    ("batch", "batch", "d", 8),
 )
 
 
 class RunLog:
-    """Writes one run's log to streams, and keeps its text. An observer of the driver."""
+    """Writes one run's log to streams, and keeps its text. An observer of the loop.
 
-    def __init__(self, streams: Sequence[Any], budget: Budget):
+    ``sign`` is -1 when the objective is maximised.
+    """
+
+    def __init__(
+        self, streams: Sequence[Any], budget: Budget, tolerances: Tolerances, sign: int = 1
+    ):
         self._text = io.StringIO()
         self._streams = [self._text, *streams]
         self._bars = [s for s in streams if _is_terminal(s)]
         self._budget = budget
+        self._tolerances = tolerances
+        self._sign = sign
         self._next_k = 1
         self._last_k = 0
+        self._seen: Certificate | None = None
         self._next_bar = 0.0 if self._bars else inf
         self._patience_ends = inf
         self._lines = 0
@@ -67,10 +79,12 @@ class RunLog:
     def __call__(self, progress: Progress) -> None:
         k = progress.state.k
         now = time.perf_counter()
-        if k >= self._next_k or now >= self._patience_ends:
+        if (k >= self._next_k and k > self._last_k) or now >= self._patience_ends:
             self.line(progress)
             self._next_k = _next_line(k)
             self._patience_ends = now + PATIENCE
+        if progress.state.certificate is not self._seen:
+            self.certificate(progress)
         if now >= self._next_bar:
             self._draw_bar(progress)
             self._next_bar = now + REDRAW
@@ -78,22 +92,36 @@ class RunLog:
     def line(self, progress: Progress) -> None:
         """One line of the table, for the last iteration."""
         history = progress.history
+        if not history:
+            return
         self._last_k = progress.state.k
         columns = [c for c in TABLE if c[1] in history.columns]
         if self._lines % HEADER_EVERY == 0:
             names = "".join(f"{heading:>{width}}" for heading, _, _, width in columns)
-            self.write(f"\n{names}{'error':>10}{'time':>9}")
+            self.write(f"\n{names}{'time':>9}")
         self._lines += 1
+        last = dict(zip(history.columns, history.table[-1].tolist(), strict=True))
+        last["objective"] = self._sign * last.get("objective", 0.0)
         numbers = "".join(
-            f"{int(v) if spec == 'd' else v:{width}{spec}}"
-            for (_, name, spec, width), v in zip(columns, _last(history, columns), strict=True)
+            f"{_plain(last[name], spec):>{width}}" for _, name, spec, width in columns
         )
-        best = progress.best
-        error = "-" if best is None else f"{best.error_bound:.2e}"
-        self.write(f"{numbers}{error:>10}{progress.seconds:9.2f}")
+        self.write(f"{numbers}{progress.seconds:9.2f}")
 
-    def summary(self, outcome: Outcome, tolerances: Tolerances, sign: int = 1) -> None:
-        """How the run ended; ``sign`` is -1 when the objective was maximised."""
+    def certificate(self, progress: Progress) -> None:
+        """One line for a certificate, with what is left to do."""
+        c = self._seen = progress.state.certificate
+        if c is None:
+            return
+        kind = "exactly" if c.exact else f"on {c.scenarios} fresh scenarios"
+        said = (
+            f"  certified {kind}: violation {c.relative_infeasibility:.1e}, gap "
+            f"{c.relative_gap:.1e}, move {c.relative_displacement:.1e}"
+        )
+        rest = forecast(progress, c, self._tolerances)
+        self.write(said + (f"; {rest}" if rest else ""))
+
+    def summary(self, outcome: Outcome, problem: Problem) -> None:
+        """How the run ended."""
         state, best = outcome.state, outcome.best
         if outcome.history and state.k != self._last_k:
             self.line(outcome.progress)
@@ -101,25 +129,25 @@ class RunLog:
         if outcome.message:
             lines.append(f"       {outcome.message}")
         if best is not None:
-            kind = "exact" if best.exact else "95 % bound"
+            error = "" if best.exact else f" +- {best.objective_error:.1e} (standard error)"
             lines += [
                 "",
-                f"                     error   {kind:>10}     relative   tolerance",
-                f"Infeasibility    {best.infeasibility:9.2e}    {best.infeasibility_bound:9.2e}"
-                f"    {best.relative_infeasibility:9.2e}   {tolerances.feasibility:9.2e}",
-                f"Stationarity     {best.stationarity:9.2e}    {best.stationarity_bound:9.2e}"
-                f"    {best.relative_stationarity:9.2e}   {tolerances.optimality:9.2e}",
-                f"Objective        {sign * best.objective:.8g}"
-                + ("" if best.exact else f" +- {best.objective_error:.1e} (standard error)"),
+                f"Objective    {self._sign * best.objective:.8g}{error}",
+                f"Certificate  {in_words(best, problem.row_names, problem.variable_names)}",
+                *(f"Caution      {caution}" for caution in cautions(best)),
             ]
         lines.append(
-            f"\n{state.k} iterations, {state.samples} samples, {outcome.seconds:.2f} seconds"
+            f"\n{state.k} iterations, {state.samples} scenarios, {outcome.seconds:.2f} seconds"
         )
         self.write("\n".join(lines))
 
     def _draw_bar(self, progress: Progress) -> None:
         share, what = _share_done(progress, self._budget)
-        picture = progress_line(share, what, progress.seconds)
+        if share is None:
+            state = progress.state
+            picture = f"iteration {state.k}, {state.samples} scenarios, {progress.seconds:.1f} s"
+        else:
+            picture = progress_line(share, what, progress.seconds)
         for stream in self._bars:
             stream.write(f"\r{picture}\x1b[K")
             stream.flush()
@@ -143,20 +171,26 @@ def progress_line(share: float, what: str, seconds: float) -> str:
     return f"{100 * share:3.0f} % of {what} [{bar:24}] {left:>20}"
 
 
-def _share_done(progress: Progress, budget: Budget) -> tuple[float, str]:
+def _share_done(progress: Progress, budget: Budget) -> tuple[float | None, str]:
+    """The part of the budget that is used up most; None without limits of one's own."""
     state = progress.state
-    shares = [(state.k / max(budget.max_iter, 1), "iterations")]
-    if 0 < budget.max_samples < inf:
-        shares.append((state.samples / budget.max_samples, "samples"))
+    shares = []
+    if 0 < budget.max_iter < inf:
+        shares.append((state.k / budget.max_iter, "iterations"))
+    if 0 < budget.max_samples < inf and budget.max_samples_given:
+        shares.append((state.samples / budget.max_samples, "scenarios"))
     if 0 < budget.time_limit < inf:
         shares.append((progress.seconds / budget.time_limit, "time"))
+    if not shares:
+        return None, ""
     share, what = max(shares)
     return min(share, 1.0), what
 
 
-def _last(history: Any, columns: Sequence[Any]) -> list[float]:
-    row = dict(zip(history.columns, history.table[-1].tolist(), strict=True))
-    return [row[name] for _, name, _, _ in columns]
+def _plain(number: float, spec: str) -> str:
+    if not isfinite(number):
+        return "-"
+    return f"{int(number)}" if spec == "d" else f"{number:{spec}}"
 
 
 def _next_line(k: int) -> int:

@@ -1,29 +1,32 @@
-r"""A picture of a run: errors, merit parameter and step size, against iterations and samples.
+r"""A picture of a run: steps, violations, the gap, against iterations and samples.
 
-Thin lines are the numbers of single iterations, which carry the noise of their batch; thick lines
-are their running medians. Dots are certified errors; bars reach up to their confidence bounds.
+Lines are the numbers of single iterations. Those of Algorithm 1 carry the noise of their batch:
+they are thin, and thick lines are their running medians. Dots are certified; bars reach up to their
+confidence bounds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import MissingLibraryError
-from .history import History
+from ..run.history import History
 
-#: (title, columns of the history and of the certificates whose maximum is shown, colour)
-PANELS: tuple[tuple[str, tuple[str, ...], tuple[str, ...], str], ...] = (
-    ("KKT error", ("step_norm", "violation"), ("stationarity", "infeasibility"), "#1f5fa8"),
-    ("infeasibility", ("violation",), ("infeasibility",), "#b5482a"),
-    ("merit parameter", ("merit_parameter",), (), "#3f7f4f"),
-    ("step size", ("step_size",), (), "#6b4c9a"),
+#: (title, column of the history, columns of the certificates with a value and its bound, colour);
+#: a distance and a gap are bounds themselves
+PANELS: tuple[tuple[str, str | None, tuple[str, str] | None, str], ...] = (
+    ("step", "step_norm", ("relative_displacement", "relative_displacement"), "#1f5fa8"),
+    ("violation", "violation", ("infeasibility", "infeasibility_bound"), "#b5482a"),
+    ("gap", None, ("gap", "gap"), "#8a6d1b"),
+    ("merit parameter", "merit_parameter", None, "#3f7f4f"),
+    ("step size", "step_size", None, "#6b4c9a"),
 )
 WINDOW = 41  # iterations of a running median
 MOST_POINTS = 4000  # per line; a longer history is thinned
+FEW_POINTS = 200  # up to so many are marked: a line through one point would not be seen
 DARK = "#333333"
 
 
@@ -37,16 +40,18 @@ def plot_run(
         raise MissingLibraryError(
             "a plot needs matplotlib: pip install 'pyomo_stochsqp[plot]'."
         ) from None
-    panels = [p for p in PANELS if set(p[1]) <= set(history.columns)]
+    panels = [p for p in PANELS if p[1] in history.columns or (p[1] is None and certificates)]
+    noisy = "stage" not in history.columns
     figure = Figure(figsize=(10.0, 2.1 * len(panels) + 0.6), layout="constrained")
     axes = figure.subplots(len(panels), 2, sharex="col", sharey="row", squeeze=False)
     for column, abscissa in enumerate(("iteration", "samples")):
         for row, (name, series, certified, colour) in enumerate(panels):
             ax = axes[row, column]
             _dress(ax)
-            _line(ax, history[abscissa], _largest(history, series), colour, bool(certified))
-            if certified:
-                _dots(ax, certificates, abscissa, certified)
+            if series is not None:
+                _line(ax, history[abscissa], history[series], colour, noisy and bool(certified))
+            if certified is not None:
+                _dots(ax, certificates, abscissa, *certified)
             if column == 0:
                 ax.set_ylabel(name, color=DARK)
                 _show_a_decade(ax)
@@ -61,25 +66,20 @@ def plot_run(
     return figure
 
 
-def _largest(table: History, columns: Sequence[str], suffix: str = "") -> NDArray[Any]:
-    return np.max([table[f"{c}{suffix}"] for c in columns], axis=0)
-
-
 def _line(ax: Any, x: NDArray[Any], y: NDArray[Any], colour: str, noisy: bool) -> None:
     positive = np.where(y > 0.0, y, np.nan)
     keep = slice(None, None, max(1, len(x) // MOST_POINTS))
     if not noisy:
-        ax.plot(x[keep], positive[keep], color=colour, linewidth=1.2)
+        marker = "." if len(x) <= FEW_POINTS else None
+        ax.plot(x[keep], positive[keep], color=colour, linewidth=1.2, marker=marker, markersize=4)
         return
     ax.plot(x[keep], positive[keep], color=colour, alpha=0.25, linewidth=0.6)
     median = _running_median(positive)
     ax.plot(x[keep], median[keep], color=colour, linewidth=1.6, label="iterations (median)")
 
 
-def _dots(ax: Any, certificates: History, abscissa: str, errors: Sequence[str]) -> None:
-    if not len(certificates):
-        return
-    value, bound = _largest(certificates, errors), _largest(certificates, errors, "_bound")
+def _dots(ax: Any, certificates: History, abscissa: str, error: str, its_bound: str) -> None:
+    value, bound = certificates[error], certificates[its_bound]
     shown = np.isfinite(bound) & (bound > 0.0)
     if not shown.any():
         return
@@ -94,7 +94,7 @@ def _dots(ax: Any, certificates: History, abscissa: str, errors: Sequence[str]) 
         markersize=2.5,
         elinewidth=0.7,
         alpha=0.7,
-        label="certified, with 95 % bound",
+        label="certified, with its bound",
     )
 
 

@@ -15,8 +15,9 @@ import numpy as np
 
 from ..declare.program import Batch, Part, Source
 from ..errors import OptionError
+from .fixed import FixedSample, SourceDraws
 from .points import METHODS, POINT_SETS
-from .rows import rows_at, uniform_rows
+from .row_numbers import rows_at, uniform_rows
 from .streams import block_length, generator
 
 #: combinations of independent parts that are enumerated rather than sampled
@@ -30,7 +31,7 @@ class Sampler:
         self,
         sources: Sequence[Source],
         seed: int,
-        method: str = "monte_carlo",
+        method: str = "auto",
         replacement: bool = False,
     ):
         if method not in METHODS:
@@ -38,14 +39,20 @@ class Sampler:
             raise OptionError(f"sampling='{method}' is unknown; choose one of {choices}.")
         self.sources = tuple(sources)
         self.seed = seed
+        # Batches of single iterations are independent draws unless somebody asks for more.
+        spread = "monte_carlo" if method == "auto" else method
         self._streams = [
             [
-                _PartStream(seed, s, p, part, method, replacement, first)
+                _PartStream(seed, s, p, part, spread, replacement, first)
                 for p, (part, first) in enumerate(zip(src.parts, _first(src), strict=True))
             ]
             for s, src in enumerate(self.sources)
         ]
         self._whole = [_whole_batch(src) for src in self.sources]
+        self._draws = [
+            SourceDraws(seed, s, src, method, whole)
+            for s, (src, whole) in enumerate(zip(self.sources, self._whole, strict=True))
+        ]
 
     def draw(
         self, stream: int, k: int, batch: Sequence[int]
@@ -63,6 +70,40 @@ class Sampler:
                 rows += size
                 exact = False
         return tuple(batches), rows, exact
+
+    def replicates(self, stream: int, k: int, batch: Sequence[int], count: int) -> FixedSample:
+        """A fixed sample of ``count`` replicates with ``batch[s]`` scenarios of source s each."""
+        return FixedSample(self._draws, stream, k, batch, count)
+
+    @property
+    def spreads_evenly(self) -> bool:
+        """Whether the points of fixed samples are spread better than independent ones."""
+        return all(draws.method != "monte_carlo" for draws in self._draws)
+
+    def prefix(self, stream: int, sizes: Sequence[int], largest: Sequence[int]) -> list[Batch]:
+        """The first scenarios of one random order of finite sources, rows sorted.
+
+        ``largest`` are the longest prefixes that will be asked for: shorter ones are part of them.
+        """
+        batches = []
+        for s, (source, size, most) in enumerate(zip(self.sources, sizes, largest, strict=True)):
+            whole = self._whole[s]
+            if whole is not None and size >= whole.size:
+                batches.append(whole)
+                continue
+            rng = generator(self.seed, stream, s, 0, 0, 0)
+            assert source.size is not None
+            rows = np.sort(rng.choice(source.size, max(most, size), replace=False)[:size])
+            if len(source.parts) > 1:
+                parts = np.unravel_index(rows, [p.size or 1 for p in source.parts])
+            else:
+                parts = (rows,)
+            weights = None
+            for part, r in zip(source.parts, parts, strict=True):
+                if part.weights is not None:
+                    weights = part.weights[r] if weights is None else weights * part.weights[r]
+            batches.append(Batch(size, parts, None if weights is None else weights / weights.sum()))
+        return batches
 
 
 class _PartStream:
@@ -96,7 +137,7 @@ class _PartStream:
             )
 
     def draw(self, stream: int, k: int, batch: int) -> Any:
-        length = self._length if self._key and self._key[2] == batch else block_length(batch)
+        length = self._length if self._key and self._key[2] == batch else self._block_length(batch)
         block, row = divmod(k, length)
         key = (stream, block, batch)
         if key != self._key:
@@ -107,6 +148,10 @@ class _PartStream:
         if self._record.size is not None:
             return self._block[row]
         return tuple([field[row] for field in self._block])
+
+    def _block_length(self, batch: int) -> int:
+        """Iterations drawn together; a user's function is asked for what is used and no more."""
+        return 1 if self._record.costly else block_length(batch)
 
     def _draw_block(self, rng: np.random.Generator, length: int, batch: int) -> Any:
         part = self._record

@@ -1,11 +1,21 @@
-"""Algorithm 1 of the paper: start reading in ``algorithm.py``."""
+"""Algorithm 1 of the paper, and what stands around it.
+
+algorithm             the loop's body, one call per line of the paper
+merit, stepsize       tau, xi, Delta l; alpha
+parameters, schedule  constants of the "Require" line; beta_k
+subproblem            eq. linear_system; elastic_subproblem with inequalities and bounds
+lipschitz             L and Gamma, measured on the way
+batches               batch sizes
+curvature             H_k; second_order from second derivatives
+state                 what an iteration leaves behind; average of the last iterates
+build                 a method put together for any oracle
+"""
 
 from .algorithm import StochasticSQP
-from .assemble import Assembly, Choices, assemble, unscaled
 from .batches import GROWTHS, Batches
+from .build import Assembly, Choices, assemble
 from .curvature import BFGS, Curvature, Fixed
 from .parameters import Parameters
-from .scaling import Scaling
 from .schedule import make_schedule
 from .state import State
 from .stepsize import STEP_RULES
@@ -22,10 +32,8 @@ __all__ = [
     "EqualitySubproblem",
     "Fixed",
     "Parameters",
-    "Scaling",
     "State",
     "StochasticSQP",
     "assemble",
     "make_schedule",
-    "unscaled",
 ]

@@ -15,20 +15,30 @@ domain) is in files of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import inf, sqrt
 
 import numpy as np
 
-from ..oracle import ITERATION_STREAM, PROBE_STREAM, Estimate, Jacobian, Oracle, Sample, Vector
-from ..report.certificate import Units
+from ..kkt import KKTFailure
+from ..oracle import (
+    ITERATION_STREAM,
+    PROBE_STREAM,
+    Estimate,
+    EvaluationIssue,
+    Jacobian,
+    Oracle,
+    Sample,
+    Vector,
+)
+from ..qp import WarmStart
+from ..scaling import Units, user_violation
 from . import lipschitz, merit, stepsize
 from .batches import Batches, BatchState
 from .curvature import Curvature, CurvatureState, Lesson
 from .lipschitz import Constants
 from .parameters import Parameters, curvature_floor
-from .scaling import user_violation
 from .state import State
 from .subproblem import Direction, Subproblem
 
@@ -46,6 +56,9 @@ ROUNDING = 1e-12
 
 class StochasticSQP:
     """One iteration at a time: ``state = method.step(state)``."""
+
+    #: the records in its states
+    RECORDS: Sequence[type] = (State, Constants, BatchState, CurvatureState, WarmStart)
 
     def __init__(
         self,
@@ -106,18 +119,22 @@ class StochasticSQP:
         H = curvature.H
 
         look = self._evaluate(k, state)
-        x, estimate, rows = look.x, look.estimate, look.rows
+        x, estimate, used = look.x, look.estimate, look.scenarios
         if estimate.issue is not None:
             return replace(state, k=k, issue=estimate.issue)
 
+        self._subproblem.warm = state.warm
         noise = state.noise if look.halves is None else max(look.noise(), FADING * state.noise)
-        direction = self._subproblem.direction(  # eq. linear_system
-            x, estimate, H, state.tau, noise
-        )
+        try:
+            direction = self._subproblem.direction(  # eq. linear_system
+                x, estimate, H, state.tau, noise
+            )
+            spread = None if look.halves is None else self._spread(look, H, state.tau, noise)
+        except KKTFailure as failure:
+            return replace(state, k=k, issue=EvaluationIssue("search direction", str(failure)))
         d, N = direction.d, direction.curvature
         constants, batch = state.constants, state.batch
-        if look.halves is not None:
-            spread = self._spread(look, H, state.tau, noise)
+        if spread is not None:
             batch = self._batches.after_probe(batch, spread, N)
 
         if self._moves(direction, x, state.tau):
@@ -131,7 +148,7 @@ class StochasticSQP:
                     k, look, direction, alpha, constants, curvature,
                     lambda c: self._step_size(beta, tau, xi, reduction, direction, c),
                 )  # fmt: skip
-                rows += more
+                used += more
         else:
             tau, xi, tau_trial = state.tau, state.xi, inf
             alpha = stepsize.smallest_step(beta, xi, tau, self._D(tau, beta, constants), p.eta)
@@ -147,15 +164,18 @@ class StochasticSQP:
             constants=constants,
             batch=batch,
             curvature=curvature,
+            warm=self._subproblem.warm,
             noise=noise,
-            samples=state.samples + rows,
+            samples=state.samples + used,
             x_before=x,
             alpha=alpha,
             beta=beta,
             tau_trial=tau_trial,
-            violation=user_violation(direction, estimate, self._oracle.problem, self._units),
+            violation=user_violation(
+                direction.violation, estimate.c, self._oracle.problem, self._units
+            ),
             step=sqrt(N) if self._units is None else sqrt(N) * self._units.objective,
-            rows=look.rows,
+            scenarios=look.scenarios,
         )
 
     def _moves(self, direction: Direction, x: Vector, tau: float) -> bool:
@@ -248,13 +268,13 @@ class StochasticSQP:
 
         Only the step that is taken counts: far away functions may bend far more.
         """
-        rows = 0
+        used = 0
         before = constants
         for _ in range(MAX_HALVINGS):
             s = alpha * direction.d
             end = look.x + s
             there = self._oracle.estimate(end, look.sample)
-            rows += look.sample.rows
+            used += look.sample.scenarios
             if there.issue is not None:
                 alpha *= 0.5
                 continue
@@ -270,29 +290,29 @@ class StochasticSQP:
                     self._oracle, look.sample, look.x, end, alpha, direction.y, ends, self._jacobian
                 )
                 curvature = self._curvature.updated(curvature, lesson)
-                rows += lesson.rows
+                used += lesson.scenarios
                 constants = constants.in_norm(
                     length, self._subproblem.quadratic_form(curvature.H, s)
                 )
-                return min(alpha, shorter), constants, curvature, rows
+                return min(alpha, shorter), constants, curvature, used
             alpha = max(shorter, SHORTEST_CUT * alpha)
-        return alpha, constants, curvature, rows
+        return alpha, constants, curvature, used
 
 
 class _Look:
     """What iteration k sees at x: an estimate, on one sample or as the mean of two halves."""
 
-    __slots__ = ("estimate", "halves", "here", "rows", "sample", "x")
+    __slots__ = ("estimate", "halves", "here", "sample", "scenarios", "x")
 
     def __init__(self, oracle: Oracle, x: Vector, sample: Sample, other: Sample | None):
         self.x = x
         self.sample = sample
         self.here = self.estimate = a = oracle.estimate(x, sample)
-        self.rows = sample.rows
+        self.scenarios = sample.scenarios
         self.halves: tuple[Estimate, Estimate] | None = None
         if other is not None:
             b = oracle.estimate(x, other)
-            self.rows += other.rows
+            self.scenarios += other.scenarios
             self.halves = (a, b)
             self.estimate = Estimate(
                 0.5 * (a.g + b.g), 0.5 * (a.c + b.c), 0.5 * (a.J + b.J), issue=a.issue or b.issue

@@ -77,8 +77,8 @@ class Lesson:
         #: s is this share of the subproblem's direction
         self.alpha = alpha
         self.y = y
-        #: scenario rows evaluated to answer questions
-        self.rows = 0
+        #: scenarios evaluated to answer questions
+        self.scenarios = 0
         self._oracle = oracle
         self._sample = sample
         self._x = x
@@ -94,13 +94,13 @@ class Lesson:
         """(displacement, z) from x to the point nearest to x + v within the bounds, if defined."""
         point = self._oracle.problem.project(self._x + v)
         there = self._oracle.estimate(point, self._sample)
-        self.rows += self._sample.rows
+        self.scenarios += self._sample.scenarios
         return None if there.issue is not None else (point - self._x, self._change(there))
 
     def hessian(self) -> Vector:
         """Second derivatives of the Lagrangian at x + s: the stored values of their pattern."""
         assert isinstance(self._oracle, SecondOrderOracle)
-        self.rows += self._sample.rows
+        self.scenarios += self._sample.scenarios
         return self._oracle.hessian(self.end, self.y, self._sample)
 
     def _change(self, there: Estimate) -> Vector:

@@ -32,10 +32,10 @@ import numpy as np
 
 from ..kkt import KKTBackend, KKTPattern
 from ..oracle import Estimate, Jacobian, Problem, Vector
-from .elastic_qp import ElasticQP
+from ..qp.elastic_qp import ElasticQP
+from ..qp.quadratic_program import QPSolution, Status, WarmStart
+from ..qp.quadratic_term import quadratic_form
 from .parameters import Parameters
-from .qp_hessian import quadratic_form
-from .qp_model import QPSolution, Status, WarmStart
 from .subproblem import Direction
 
 #: multipliers up to this size are taken for real; larger ones mean rows that cannot be satisfied
@@ -94,6 +94,15 @@ class ElasticSubproblem:
         self.high: WarmStart | None = None
         self.low: WarmStart | None = None
         self.least_squares: WarmStart | None = None
+
+    @property
+    def warm(self) -> tuple[WarmStart | None, WarmStart | None]:
+        """What the next direction starts from: it decides the last digits."""
+        return self.high, self.low
+
+    @warm.setter
+    def warm(self, starts: tuple[WarmStart | None, WarmStart | None] | None) -> None:
+        self.high, self.low = starts or (None, None)
 
     def direction(
         self, x: Vector, estimate: Estimate, H: Any, tau: float, noise: float = 0.0

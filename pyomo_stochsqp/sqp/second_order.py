@@ -36,16 +36,8 @@ from scipy.sparse.linalg import splu
 
 from ..kkt import KKTPattern
 from ..oracle import SecondOrderOracle, Vector
-from .curvature import (
-    KAPPA,
-    ZETA,
-    Curvature,
-    CurvatureState,
-    Lesson,
-    first_guess,
-    well_conditioned,
-)
-from .qp_hessian import quadratic_form, quadratic_term
+from ..qp.quadratic_term import quadratic_form, quadratic_term
+from .curvature import KAPPA, ZETA, Curvature, CurvatureState, Lesson, first_guess, well_conditioned
 
 #: weight of the newest Hessian in the mean over batches
 AVERAGING = 0.1

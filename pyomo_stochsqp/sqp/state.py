@@ -3,11 +3,12 @@ r"""What one iteration leaves behind: a small record, passed in and returned, ne
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
+from ..method import Stop
 from ..oracle import EvaluationIssue, Vector
-from ..report.termination import Stop
 from .batches import BatchState
 from .curvature import CurvatureState
 from .lipschitz import Constants
@@ -28,9 +29,11 @@ class State:
     constants: Constants
     batch: BatchState
     curvature: CurvatureState
+    #: what the next subproblem starts from
+    warm: Any = None
     #: standard error of c, summed over the rows, as last measured
     noise: float = 0.0
-    #: scenario rows used so far
+    #: scenarios used so far
     samples: int = 0
     #: x of the iteration before, to shorten a step that leads outside a function's domain
     x_before: Vector = field(default_factory=lambda: np.empty(0))
@@ -40,7 +43,8 @@ class State:
     violation: float = np.nan
     #: |d|_H, which tends to the stationarity error as c tends to zero
     step: float = np.nan
-    rows: int = 0
+    #: scenarios of the batch
+    scenarios: int = 0
     #: the exact phase made it: no sampling error
     exact: bool = False
     #: it has been moved away from a point that looked locally infeasible
@@ -69,7 +73,7 @@ class State:
         return (
             self.k,
             self.samples,
-            self.rows,
+            self.scenarios,
             self.violation,
             self.step,
             self.tau,

@@ -15,7 +15,7 @@ from scipy.linalg.blas import dasum
 
 from ..kkt import KKTBackend, KKTPattern
 from ..oracle import Estimate, Jacobian, Problem, Vector
-from .qp_hessian import quadratic_form
+from ..qp.quadratic_term import quadratic_form
 
 
 class Direction:
@@ -46,6 +46,9 @@ class Direction:
 class Subproblem(Protocol):
     """Computes directions and multipliers."""
 
+    #: what the next direction starts from, where that matters
+    warm: Any
+
     def direction(
         self, x: Vector, estimate: Estimate, H: Any, tau: float, noise: float
     ) -> Direction:
@@ -59,7 +62,13 @@ class Subproblem(Protocol):
 
 
 class EqualitySubproblem:
-    """Rows c(x) = row_lower = row_upper and no bounds."""
+    """Rows c(x) = row_lower = row_upper and no bounds.
+
+    The system is solved as it stands (``backend`` is made with ``regularise=False``): c + J d = 0
+    holds to rounding, or the back end raises ``KKTFailure`` because rows are dependent.
+    """
+
+    warm: Any = None
 
     def __init__(
         self,
@@ -83,12 +92,9 @@ class EqualitySubproblem:
         solution = self._backend.solve(-g, -c)
         d = solution.d
         violation = dasum(c) if c.size else 0.0
-        left = 0.0
-        if solution.rank_deficient:
-            left = dasum(c + self._jacobian.times(J, d))
         slope = float(g @ d)
         curvature = quadratic_form(H, d, self._pattern)
-        return Direction(d, solution.y, slope, curvature, violation, violation - left)
+        return Direction(d, solution.y, slope, curvature, violation, violation)
 
     def multipliers(self, x: Vector, estimate: Estimate) -> tuple[Vector, Vector]:
         self._backend.factorise(1.0, estimate.J)

@@ -1,4 +1,4 @@
-"""The baselines against their own formulas, known solutions, and the driver they share."""
+"""The baselines against their own formulas, known solutions, and the loop they share."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ import pytest
 
 from pyomo_stochsqp.baselines import (
     BASELINES,
-    State,
+    BaselineState,
     StochasticSubgradient,
     TStoM,
     TStoMParameters,
     coordinate_constants,
     make_baseline,
 )
+from pyomo_stochsqp.certify import Certifier, Tolerances
 from pyomo_stochsqp.errors import OptionError
+from pyomo_stochsqp.method import Stop
 from pyomo_stochsqp.oracle import Estimate, EvaluationIssue, Problem, Sample, SourceInfo
-from pyomo_stochsqp.report import Budget, Certifier, Progress, Stop, Tolerances, run
+from pyomo_stochsqp.run import Budget, Judge, Looked, Progress, run
 
 
 class Quadratic:
@@ -41,7 +43,7 @@ class Quadratic:
     def draw(self, stream, k, batch):
         self.draws.append((stream, k))
         rng = np.random.default_rng([stream, k])
-        return Sample(self.deviation * rng.standard_normal(2), rows=batch[0])
+        return Sample(self.deviation * rng.standard_normal(2), scenarios=batch[0])
 
     def estimate(self, x, sample, objective=False):
         self.points.append((x, sample))
@@ -75,7 +77,7 @@ def test_subgradient_step_is_the_formula():
     np.testing.assert_allclose(state.x, x - alpha * (tau * (x - w) + oracle.a), rtol=1e-14)
     assert state.samples == 7
     assert state.violation == pytest.approx(1.0)
-    assert len(state.record()) == len(State.COLUMNS)
+    assert len(state.record()) == len(BaselineState.COLUMNS)
 
 
 def test_subgradient_converges_with_diminishing_steps():
@@ -167,24 +169,25 @@ def test_an_unknown_name_is_refused():
         make_baseline("adam", Quadratic(), (1,), lambda k: 1.0, 0.5)
 
 
-def driven(method, oracle):
-    certifier = Certifier(oracle, lambda x, e: (np.zeros(1), e.g))
-    progress = Progress.beginning(method.start(oracle.problem.x0), State.COLUMNS)
-    return run(method, progress, certifier, Budget(max_iter=60), Tolerances(1e-9, 1e-9))
+def looked_at(method, oracle):
+    certifier, tolerances = Certifier(oracle), Tolerances(1e-9, 1e-9)
+    looked = Looked(method, oracle, certifier, tolerances)
+    progress = Progress.beginning(looked.start(oracle.problem.x0), BaselineState.COLUMNS)
+    return run(looked, progress, Judge(oracle, certifier), Budget(max_iter=60), tolerances)
 
 
 @pytest.mark.parametrize("make", [
     lambda o: StochasticSubgradient(o, (2,), lambda k: 1.0, 0.1, (1.0, 1.0)),
     lambda o: TStoM(o, (2,), TStoMParameters(T=3, V=20.0, eta=0.01)),
 ])  # fmt: skip
-def test_methods_run_in_the_driver(make):
+def test_methods_run_in_the_loop(make):
     oracle = Quadratic(deviation=0.1)
-    outcome = driven(make(oracle), oracle)
+    outcome = looked_at(make(oracle), oracle)
     assert outcome.stop is Stop.ITERATION_LIMIT
     assert outcome.history["iteration"].tolist() == list(range(1, 61))
     assert outcome.best is not None
 
     broken = Quadratic(fails_at=5)
-    outcome = driven(make(broken), broken)
+    outcome = looked_at(make(broken), broken)
     assert outcome.stop is Stop.EVALUATION_ERROR
     assert "log of a negative" in outcome.message

@@ -6,7 +6,6 @@ at the starting point that an earlier reproduction of the study printed.
 """
 
 import json
-import sys
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
@@ -16,8 +15,6 @@ import pytest
 from pyomo.common.gc_manager import PauseGC
 from pyomo.core.expr.calculus.derivatives import Modes, differentiate
 from pyomo.environ import ConcreteModel, value
-
-sys.path.insert(0, str(Path(__file__).parents[2]))  # the studies are not installed
 
 from benchmarks.cutest import PROBLEMS, build
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.cutest import study
+from benchmarks.cutest import our_defaults, study
 from benchmarks.cutest.__main__ import main
 from benchmarks.cutest.settings import CONSTANT, DIMINISHING, LARGE_NOISE, SETTINGS, SMALL
-from benchmarks.cutest.summary import errors, open_results, share_better
+from benchmarks.cutest.summary import coverage, errors, open_results, share_better
+from benchmarks.trace import errors_at
+from pyomo_stochsqp.oracle import exact_estimate
 
 pytest.importorskip("matplotlib")
 
@@ -52,14 +54,49 @@ def test_true_values_are_those_of_the_iterates():
     exact, constants = study.exact_oracle("BT5")
     trace = study.Trace(exact)
     oracle = study.GaussianNoiseOracle(trace, setting.variances, setting.beta, 1)
-    states, _ = study.iterate(study.literal_sqp(oracle, setting, constants), trace, range(30))
+    method = study.literal_sqp(oracle, (1,), setting.beta, constants)
+    states, _ = study.iterate(method, trace, range(30))
     values = trace.values()
     assert len(values.infeasibility) == len(states) == 30
     np.testing.assert_array_equal(trace.points[0], exact.problem.x0)
     np.testing.assert_array_equal(trace.points[7], states[6].x)
-    infeasibility, stationarity = study.errors_at(exact, trace.points)
+    infeasibility, stationarity = errors_at(exact, trace.points)
     np.testing.assert_allclose(values.infeasibility, infeasibility)
     np.testing.assert_allclose(values.stationarity, stationarity)
+
+
+def test_scaled_gradients_are_at_most_a_hundred():
+    """BT2 starts with |grad f| = 2e2 and |grad c| = 4e3; HS28 has nothing to scale."""
+    oracle, _ = study.scaled_oracle("BT2")
+    plain, _ = study.exact_oracle("BT2")
+    x = plain.problem.x0
+    big, small = (exact_estimate(o, x) for o in (plain, oracle))
+    assert np.abs(big.J).max() > 100
+    assert np.abs(small.J).max() == pytest.approx(100.0)
+    assert np.abs(small.g).max() <= 100.0 + 1e-9
+    assert small.c / big.c == pytest.approx(100.0 / np.abs(big.J).max())
+    same, other = (f("HS28")[0] for f in (study.exact_oracle, study.scaled_oracle))
+    x = same.problem.x0
+    assert np.array_equal(exact_estimate(same, x).J, exact_estimate(other, x).J)
+
+
+def test_errors_of_a_sample_are_functions():
+    """J is the derivative of c and g that of f, with the paper's variances; at x* those of c."""
+    exact, _ = study.exact_oracle("HS7")
+    centre = our_defaults.solution(exact)
+    assert np.abs(centre - [0.0, np.sqrt(3.0)]).max() < 1e-6
+    oracle = our_defaults.NoisyProgram(exact, (0.04, 0.09, 0.25), centre, 1)
+    x, step = np.array([0.3, 1.1]), 1e-6
+    sample = oracle.draw(0, 5, (1,))
+    here = oracle.estimate(x, sample, objective=True)
+    for i in range(2):
+        there = oracle.estimate(x + step * np.eye(2)[i], sample, objective=True)
+        assert (there.f - here.f) / step == pytest.approx(here.g[i], abs=1e-4)
+        assert (there.c[0] - here.c[0]) / step == pytest.approx(here.J[i], abs=1e-4)
+    draws = [oracle.estimate(centre, oracle.draw(0, k, (4,))) for k in range(4000)]
+    for name, variance in (("g", 0.04 / 2), ("c", 0.09), ("J", 0.25 / 2)):
+        spread = np.var([getattr(e, name) for e in draws], axis=0)
+        assert spread == pytest.approx(variance / 4, rel=0.15)
 
 
 def test_the_subgradient_method_gets_the_time_it_is_given():
@@ -73,11 +110,11 @@ def test_run_resume_table_plot(tmp_path, capsys):
     path = tmp_path / "results.jsonl"
     small = ["--problems", "HS28", "BT5", "--settings", LARGE_NOISE.name, CONSTANT[0].name]
     common = ["--quick", "--results", str(path), "--out", str(tmp_path)]
-    methods = ["--methods", "sqp", "subgradient", "profile"]
+    methods = ["--methods", "sqp", "sqp-scaled", "subgradient", "stages", "profile"]
     command = ["run", *common, *small, *methods, "--jobs", "1", "--iterations", "60"]
     assert main(command) == 0
     lines = path.read_text().splitlines()
-    assert len(lines) == 4 + 4 + 6
+    assert len(lines) == 4 + 2 + 4 + 4 + 6
     assert main(command) == 0
     assert path.read_text().splitlines() == lines
 
@@ -91,6 +128,7 @@ def test_run_resume_table_plot(tmp_path, capsys):
         assert (tmp_path / f"{name}.svg").exists()
     results = open_results(path)
     assert share_better(results)[1] == 4
+    assert coverage(results, "sqp") == "2 problems, 1 seed each"
     assert errors([r for r in results if r["method"] == "sqp"], "best").shape == (4, 2)
 
 

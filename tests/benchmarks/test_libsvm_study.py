@@ -13,6 +13,7 @@ from benchmarks.libsvm.data import DATA_SETS, load, read, write_made_up
 from benchmarks.libsvm.model import ROWS, K, draw
 from benchmarks.libsvm.paper import TABLE
 from benchmarks.libsvm.readings import READINGS
+from pyomo_stochsqp.oracle import exact_estimate
 
 LITERAL, MATCHING = READINGS["literal"], READINGS["matching"]
 
@@ -71,12 +72,11 @@ def test_infeasible_draws_are_recognised():
 
 def test_the_model_is_the_problem_of_the_paper(directory):
     instance = study.Instance("sqp", "ionosphere", 8, 4, 2)
-    setup, (L, Gamma) = study.paper_setup(instance, directory)
-    oracle = setup.oracle
+    oracle, (L, Gamma) = study.paper_setup(instance, directory)
     X, y = load("ionosphere", directory)
     made = draw(34, 2, LITERAL)
     x = np.linspace(-0.3, 0.2, 34)
-    e = oracle.full(x, objective=True)
+    e = exact_estimate(oracle, x, objective=True)
     margin = y * (X @ x)
     J = np.vstack([made.A.mean(axis=0), 2 * x])
     violation = np.append(made.A.mean(axis=0) @ x - made.a.mean(axis=0), x @ x - 1)
@@ -91,6 +91,19 @@ def test_the_model_is_the_problem_of_the_paper(directory):
     assert study.sizes_of(oracle, instance) == (8, 4)
 
 
+def test_two_independent_batches_give_a_large_constant(directory):
+    """What differs is noise, and a step of 1e-4 divides it."""
+
+    def L(b1, reading):
+        instance = study.Instance("sqp", "ionosphere", b1, 4, 2, reading=reading)
+        return study.paper_setup(instance, directory)[1][0]
+
+    assert L(4, "literal") < 1.0
+    assert L(4, "batches") > 100.0
+    # the noise of a batch falls like the root of its size
+    assert 1.5 < L(4, "batches") / L(36, "batches") < 6.0
+
+
 def test_one_instance_of_every_method(directory):
     instance = study.Instance("sqp", "ionosphere", 8, 8, 1)
     line = study.run_instance(instance, directory, 400)
@@ -98,7 +111,7 @@ def test_one_instance_of_every_method(directory):
     assert line["samples"] == 400 * 16
     assert line["feasible"]
     assert line["tail_median"][0] < 0.5
-    for method in ("tstom", "subgradient", "defaults"):
+    for method in ("tstom", "subgradient", "stages"):
         other = study.run_instance(replace(instance, method=method), directory, 400, 0.05)
         assert np.isfinite(other.get("returned", other.get("best"))).all()
 

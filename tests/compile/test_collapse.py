@@ -10,8 +10,8 @@ import pytest
 
 from pyomo_stochsqp import E
 from pyomo_stochsqp.compile import compile_program
-from pyomo_stochsqp.compile.matcher import matcher
-from pyomo_stochsqp.compile.scenario import ScenarioReader
+from pyomo_stochsqp.compile.scenarios.fast_reader import matcher
+from pyomo_stochsqp.compile.scenarios.reader import ScenarioReader
 from pyomo_stochsqp.declare import read_model
 from pyomo_stochsqp.declare.program import Batch
 from tests.compile import models

@@ -10,7 +10,9 @@ import pytest
 from pyomo.core.expr.calculus.derivatives import Modes, differentiate
 
 from pyomo_stochsqp import E, RandomParam
-from pyomo_stochsqp.compile import affine, compile_program, plan, template
+from pyomo_stochsqp.compile import compile_program, plan
+from pyomo_stochsqp.compile.algebra import affine_parts as affine
+from pyomo_stochsqp.compile.graph import tape
 from pyomo_stochsqp.declare import read_model
 from pyomo_stochsqp.declare.program import Batch
 from tests.compile.trees import ByExponentials, TreeMaker
@@ -102,7 +104,7 @@ def run(seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in seeds:
         monkeypatch.setattr(plan, "GROUP", [4, 1, 2][seed % 3])
         monkeypatch.setattr(affine, "LONG", [7, 2][seed % 2])
-        monkeypatch.setattr(template, "INNER", [8, 2][seed % 5 > 2])
+        monkeypatch.setattr(tape, "INNER", [8, 2][seed % 5 > 2])
         compared += check(seed)
     assert compared >= 0.98 * len(seeds)
 

@@ -11,7 +11,8 @@ import pytest
 import scipy.sparse as sp
 
 from pyomo_stochsqp import E, RandomParam
-from pyomo_stochsqp.compile import affine, compile_program, plan
+from pyomo_stochsqp.compile import compile_program, plan
+from pyomo_stochsqp.compile.algebra import affine_parts as affine
 from pyomo_stochsqp.declare import read_model
 from pyomo_stochsqp.declare.program import Batch
 from tests.compile import models

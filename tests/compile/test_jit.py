@@ -10,7 +10,8 @@ import pyomo.environ as pyo
 import pytest
 
 from pyomo_stochsqp import E, RandomParam
-from pyomo_stochsqp.compile import compile_program, evaluator, jit
+from pyomo_stochsqp.compile import compile_program, evaluator
+from pyomo_stochsqp.compile.loops import jit
 from pyomo_stochsqp.declare import read_model
 from pyomo_stochsqp.declare.program import Batch
 from pyomo_stochsqp.errors import MissingLibraryError

@@ -12,7 +12,7 @@ import pyomo.environ as pyo
 import pytest
 
 from pyomo_stochsqp import E, RandomParam
-from pyomo_stochsqp.compile import compile_program, inspect_program
+from pyomo_stochsqp.compile import compile_program, explain_program
 from pyomo_stochsqp.declare import read_model
 from pyomo_stochsqp.declare.program import Batch, Function
 from pyomo_stochsqp.errors import ModelError
@@ -230,13 +230,13 @@ def test_work_does_not_depend_on_the_number_of_rows() -> None:
 
 
 def test_inspect() -> None:
-    text = inspect_program(read_model(models.groups()), source=True)
+    text = explain_program(read_model(models.groups()), source=True)
     assert "12 variables, 24 constraints" in text
     assert "Source 'state': 40 rows" in text
     assert "group of 12 equal terms in 1 functions" in text
     assert "Estimated time of one evaluation" in text
     assert "def evaluate" in text
-    text = inspect_program(read_model(models.scenarios()))
+    text = explain_program(read_model(models.scenarios()))
     assert "of its 40 scenarios (one structure)" in text
     assert "collected from the scenarios" in text
     assert "def evaluate" not in text

@@ -9,7 +9,8 @@ import scipy.stats as st
 
 from pyomo_stochsqp import E, RandomParam, RandomSource
 from pyomo_stochsqp.declare import read_model
-from pyomo_stochsqp.declare.quadrature import gauss_rule, tensor_rule
+from pyomo_stochsqp.declare.randomness.quadrature import gauss_rule, tensor_rule
+from pyomo_stochsqp.errors import DataError
 
 
 def part_of(width, **kwds):
@@ -128,3 +129,35 @@ def test_products_of_rules():
     assert points.shape == (6, 2)
     assert weights.sum() == pytest.approx(1.0)
     assert weights @ (points[:, 0] ** 2 * points[:, 1]) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("family", [st.norm, st.gamma, st.poisson, st.multivariate_normal])
+def test_a_family_without_parameters_is_refused(family):
+    """scipy.stats.norm can be called like a rule, and norm(model) is no distribution."""
+    m = pyo.ConcreteModel()
+    with pytest.raises(DataError, match=r"not a frozen scipy.stats distribution"):
+        m.w = RandomParam(distribution=family)
+
+
+def test_values_with_probabilities_are_complete_as_they_are():
+    m = pyo.ConcreteModel()
+    m.w = RandomParam(distribution=st.rv_discrete(values=([1, 5], [0.75, 0.25])))
+    assert pyo.value(E(m.w)) == pytest.approx(2.0, abs=1e-3)
+
+
+@pytest.mark.parametrize(("law", "moment"), [(st.cauchy(), "mean"), (st.t(1.5), "variance")])
+def test_distributions_without_moments_are_hinted_at(law, moment, caplog):
+    m = pyo.ConcreteModel()
+    m.w = RandomParam(distribution=law)
+    assert f"no finite {moment}" in caplog.text
+    caplog.clear()
+    m.v = RandomParam([0, 1], distribution=[st.norm(), law])
+    assert "RandomParam 'v'" in caplog.text
+
+
+def test_most_distributions_are_not(caplog):
+    m = pyo.ConcreteModel()
+    for i, law in enumerate((st.norm(), st.lognorm(2), st.t(3), st.multivariate_normal([0, 0]))):
+        width = [0, 1] if i == 3 else [0]
+        m.add_component(f"w{i}", RandomParam(width, distribution=law))
+    assert not caplog.text

@@ -173,7 +173,7 @@ def test_an_average_that_would_not_fit_into_memory_is_refused(model):
     for name in "abc":
         m.add_component(name, RandomParam(data=np.ones(200)))
     with pytest.raises(ModelError, match=r"8000000 terms.*stochsqp.*extensive_form"):
-        pyo.value(E(m.a * m.b * m.c))
+        _ = E(m.a * m.b * m.c).args
 
 
 @pytest.mark.parametrize(
@@ -196,6 +196,4 @@ def test_wrong_use(model, build, message):
 def test_a_random_number_has_no_value_of_its_own(model):
     with pytest.raises(ModelError, match=r"'z' is random.*E\(\.\.\.\).*extensive_form"):
         pyo.value(model.z)
-    with pytest.raises(ModelError, match="'z' is random"):
-        pyo.value(E(model.z * model.x))
     assert pyo.value(model.z, exception=False) is None

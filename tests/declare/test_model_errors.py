@@ -115,10 +115,16 @@ def test_minimum_and_maximum(model, name):
     refused(model, "'con'", name[:3].lower(), "graph")
 
 
-def test_uninitialised_variables(model):
-    model.z = pyo.Var(range(9))
+def test_variables_without_a_value_start_at_zero_within_their_bounds(model):
+    """As with other solvers; nothing is written into the model by reading it."""
+    bounds = [(None, None), (2, None), (None, -3), (1, 4), (-1, 1), (0, 0)]
+    model.z = pyo.Var(range(6), bounds=lambda m, i: bounds[i])
     model.con = pyo.Constraint(expr=sum(model.z.values()) == model.x)
-    refused(model, "'z[0]', 'z[1]', 'z[2]' and 6 more", "initialize=")
+    program = read_model(model)
+    start = dict(zip([v.name for v in program.variables], program.start, strict=True))
+    assert [start[f"z[{i}]"] for i in range(6)] == [0.0, 2.0, -3.0, 1.0, 0.0, 0.0]
+    assert start["x"] == 1.0
+    assert all(v.value is None for v in model.z.values())
 
 
 def test_fixed_without_value(model):

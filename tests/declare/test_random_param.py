@@ -242,3 +242,11 @@ def test_units():
     assert_units_equivalent(m.time, pyo.units.s)
     m.con = pyo.Constraint(expr=E(m.x / m.speed) <= 3 * pyo.units.s)
     assert_units_consistent(m.con)
+
+
+def test_numpy_numbers_and_arrays_multiply_random_params():
+    m = pyo.ConcreteModel()
+    m.t = RandomParam(data=[1.0, 3.0])
+    m.w = RandomParam(range(2), data=[[1.0, 2.0], [3.0, 5.0]])
+    assert pyo.value(E(np.float64(2.0) * m.t)) == 4.0
+    assert pyo.value(E(np.array([1.0, 10.0]) @ m.w)) == 2.0 + 35.0

@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 
 from pyomo_stochsqp import E, RandomParam, RandomSource
-from pyomo_stochsqp.estimate.evaluate import evaluate
+from pyomo_stochsqp.evaluation import evaluate
 
 RNG = np.random.default_rng(5)
 TABLE = RNG.normal(size=(40, 3))

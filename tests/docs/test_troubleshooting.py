@@ -12,7 +12,7 @@ import pytest
 
 import pyomo_stochsqp
 from pyomo_stochsqp import errors
-from pyomo_stochsqp.report import Stop
+from pyomo_stochsqp.method import Stop
 
 PACKAGE = Path(pyomo_stochsqp.__file__).parent
 DOCS = PACKAGE.parent / "docs"

@@ -1,15 +1,9 @@
-"""Makes ``kkt_systems`` importable and hands every back end to the tests that ask for one."""
-
-import sys
-from pathlib import Path
+"""Hands every back end to the tests that ask for one."""
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from kkt_systems import SUITE
-
 from pyomo_stochsqp.kkt import importable
+from tests.kkt.kkt_systems import SUITE
 
 
 @pytest.fixture(params=list(SUITE))

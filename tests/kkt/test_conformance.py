@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from kkt_systems import KINDS, SUITE, jacobian, random_system, relative, with_jacobian
 from scipy.sparse import csr_array
 
 from benchmarks.kkt import arrow
 from pyomo_stochsqp.kkt import REGISTRY, KKTFailure, KKTPattern, importable, make_backend
+from tests.kkt.kkt_systems import KINDS, SUITE, jacobian, random_system, relative, with_jacobian
 
 DIGITS = 1e-10
 

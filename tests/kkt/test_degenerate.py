@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from kkt_systems import jacobian, pattern_of, random_system, relative, with_jacobian
 from scipy.sparse import csr_array
 
 from pyomo_stochsqp.kkt import KKTPattern
+from tests.kkt.kkt_systems import jacobian, pattern_of, random_system, relative, with_jacobian
 
 DIGITS = 1e-10
 #: Multipliers of contradicting rows grow like 1 / 1e-8, and so does the rounding they leave in d.

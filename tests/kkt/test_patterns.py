@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from kkt_systems import random_system
 
 from benchmarks.kkt import band_with_dense_rows
 from pyomo_stochsqp.kkt import KKTPattern
-from pyomo_stochsqp.kkt.assembly import KKTMatrix
-from pyomo_stochsqp.kkt.hessian import HessianValues
+from pyomo_stochsqp.kkt.hessian_values import HessianValues
+from pyomo_stochsqp.kkt.matrix import KKTMatrix
 from pyomo_stochsqp.kkt.schur import SchurRoot
 from pyomo_stochsqp.kkt.superlu import elimination_order
+from tests.kkt.kkt_systems import random_system
 
 
 def dense_kkt(system, block):

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from kkt_systems import random_system
 
 from benchmarks.kkt import SHAPES
 from pyomo_stochsqp.errors import MissingLibraryError, OptionError
 from pyomo_stochsqp.kkt import REGISTRY, KKTPattern, importable, make_backend, registry
 from pyomo_stochsqp.kkt.auto import choose
+from tests.kkt.kkt_systems import random_system
 
 FOLDER = Path(registry.__file__).parent
 DENSE_SHAPES = ("(5,3)", "(123,11)", "(5000,11)")

@@ -2,32 +2,60 @@
 
 import pytest
 
-from pyomo_stochsqp.report import History
 from pyomo_stochsqp.report.plot import plot_run
-from tests.report.runs import Runner
+from pyomo_stochsqp.run import History
+from tests.run.runs import Runner, StagedRunner
 
 pytest.importorskip("matplotlib")
 
 
+ALGORITHM_1 = {"step", "violation", "gap", "merit parameter", "step size"}
+STAGES = {"step", "violation", "gap"}
+
+
+def labels(figure):
+    return {ax.get_ylabel() for ax in figure.axes} - {""}
+
+
 @pytest.mark.parametrize("kind", ["png", "svg"])
-def test_a_run_is_drawn_and_saved(tmp_path, kind):
-    outcome = Runner().run(200)
+@pytest.mark.parametrize(
+    ("runner", "iterations", "panels"), [(Runner, 200, ALGORITHM_1), (StagedRunner, 9, STAGES)]
+)
+def test_a_run_is_drawn_and_saved(tmp_path, kind, runner, iterations, panels):
+    outcome = runner().run(iterations)
     path = tmp_path / f"run.{kind}"
     figure = plot_run(outcome.history, outcome.certificates, path, title="tilting")
     assert path.stat().st_size > 10_000
-    labels = {ax.get_ylabel() for ax in figure.axes} - {""}
-    assert labels == {"KKT error", "infeasibility", "merit parameter", "step size"}
+    assert labels(figure) == panels
     assert {ax.get_xlabel() for ax in figure.axes} - {""} == {"iteration", "samples"}
 
 
-@pytest.mark.parametrize("iterations", [0, 1])
-def test_very_short_runs_can_be_drawn(iterations):
-    outcome = Runner().run(iterations)
-    plot_run(outcome.history, outcome.certificates)
+@pytest.mark.parametrize("runner", [Runner, StagedRunner])
+@pytest.mark.parametrize("iterations", [0, 1, 2])
+def test_very_short_runs_can_be_drawn(runner, iterations):
+    outcome = runner().run(iterations)
+    figure = plot_run(outcome.history, outcome.certificates)
+    figure.canvas.draw()
+
+
+def test_runs_without_certificates_can_be_drawn():
+    outcome = Runner().run(3)
+    figure = plot_run(outcome.history, History(outcome.certificates.columns))
+    figure.canvas.draw()
+    assert "gap" not in labels(figure)
+
+
+def test_certified_points_are_where_the_certificates_are():
+    outcome = Runner().run(1000)
+    figure = plot_run(outcome.history, outcome.certificates)
+    gap = next(ax for ax in figure.axes if ax.get_ylabel() == "gap")
+    (dots,) = (line for line in gap.lines if line.get_marker() == "o")
+    assert dots.get_xdata().tolist() == outcome.certificates["iteration"].tolist()
+    assert dots.get_ydata().tolist() == outcome.certificates["gap"].tolist()
 
 
 def test_histories_of_other_methods_show_the_panels_they_have():
     history = History(["iteration", "samples", "violation"])
     history.append((1, 10, 0.5))
     figure = plot_run(history, Runner().run(1).certificates)
-    assert {ax.get_ylabel() for ax in figure.axes} - {""} == {"infeasibility"}
+    assert labels(figure) == {"violation", "gap"}

@@ -20,14 +20,11 @@ class SampledOracle:
 
     def draw(self, stream, k, batch):
         rng = generator(self._seed, stream, 0, 0, k, batch[0])
-        return Sample(self._draw(rng, batch[0]), rows=batch[0])
+        return Sample(self._draw(rng, batch[0]), scenarios=batch[0])
 
     def estimate(self, x, sample, objective=False):
         f, g, c, J = self._functions(x, sample.payload)
         return Estimate(g, c, J, f if objective else None)
-
-    def full(self, x, objective=False):
-        raise AssertionError("a distribution has no full pass")
 
 
 class ExactOracle:
@@ -40,15 +37,12 @@ class ExactOracle:
         self.evaluations = 0
 
     def draw(self, stream, k, batch):
-        return Sample((), rows=0, exact=True)
+        return Sample((), scenarios=0, exact=True)
 
     def estimate(self, x, sample, objective=False):
         self.evaluations += 1
         f, g, c, J = self._functions(x)
         return Estimate(np.array(g), np.array(c), np.array(J), f)
-
-    def full(self, x, objective=False):
-        return self.estimate(x, None, objective)
 
 
 def tilting(seed=1):

@@ -1,13 +1,7 @@
 """Algorithm 1 on hand-written oracles: exact answers, lemmas along whole runs, robustness."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-from oracles import ExactOracle, SampledOracle, hs7, noisy_sphere, tilting
 
 from pyomo_stochsqp.kkt import KKTPattern, make_backend
 from pyomo_stochsqp.oracle import EvaluationIssue, Jacobian
@@ -19,6 +13,7 @@ from pyomo_stochsqp.sqp import (
     StochasticSQP,
     make_schedule,
 )
+from tests.sqp.oracles import ExactOracle, SampledOracle, hs7, noisy_sphere, tilting
 
 SPHERE = -np.arange(1.0, 6.0) / np.sqrt(55.0)
 TILT = np.array([np.sqrt(3.0) - 1.0])
@@ -27,7 +22,8 @@ TILT = np.array([np.sqrt(3.0) - 1.0])
 def algorithm_1(oracle, beta=1.0, batch=64, lipschitz="auto", growth="constant", **parameters):
     problem = oracle.problem
     pattern = KKTPattern(problem.n, problem.m, problem.jac_indptr, problem.jac_indices)
-    subproblem = EqualitySubproblem(problem, make_backend(pattern, "dense"), Jacobian(problem))
+    backend = make_backend(pattern, "dense", regularise=False)
+    subproblem = EqualitySubproblem(problem, backend, Jacobian(problem))
     schedule = make_schedule(beta)
     sizes = [batch] * len(oracle.sources)
     return StochasticSQP(
@@ -100,7 +96,7 @@ def test_adaptive_batches_grow_and_lower_the_error():
     oracle = tilting()
     method = algorithm_1(oracle, batch=64, growth="adaptive", step_cap=1.0)
     states = list(trajectory(method, oracle.problem.x0, 200))
-    assert states[-1].rows > 16 * states[0].rows
+    assert states[-1].scenarios > 16 * states[0].scenarios
     early = np.std([s.x[0] for s in states[15:40]])
     late = np.std([s.x[0] for s in states[-25:]])
     assert late < 0.5 * early
@@ -176,3 +172,16 @@ def test_an_oracle_that_never_works_ends_with_its_issue():
     method = algorithm_1(oracle, lipschitz=(1.0, 0.0))
     state = method.step(method.start(oracle.problem.x0))
     assert str(state.issue) == "balance: division by zero (scenario row 3)"
+
+
+def test_dependent_rows_end_the_run_with_an_issue():
+    """The paper's linear system needs independent rows; nothing is put in its place silently."""
+
+    def functions(x):
+        return x @ x, 2 * x, [x[0] - 1, 2 * x[0] - 2], [1.0, 0.0, 2.0, 0.0]
+
+    oracle = ExactOracle([3.0, 1.0], 2, functions)
+    method = algorithm_1(oracle, lipschitz=(2.0, 1.0))
+    state = method.step(method.start(oracle.problem.x0))
+    assert "linearly dependent" in str(state.issue)
+    assert np.array_equal(state.x, oracle.problem.x0)

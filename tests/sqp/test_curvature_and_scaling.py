@@ -1,20 +1,17 @@
 """Curvature rules stay positive definite and learn; scaling is invisible to the user."""
 
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-from oracles import ExactOracle, noisy_sphere, tilting
-
-from pyomo_stochsqp.oracle import Estimate
-from pyomo_stochsqp.report import Budget, Certifier, Progress, Tolerances, run
+from pyomo_stochsqp.certify import Certifier, Tolerances
+from pyomo_stochsqp.oracle import Estimate, exact_estimate
+from pyomo_stochsqp.run import Budget, Judge, Looked, Progress, run
+from pyomo_stochsqp.scaling import ScaledOracle, Scaling, automatic
 from pyomo_stochsqp.sqp import Choices, assemble
 from pyomo_stochsqp.sqp.curvature import BFGS, Diagonal, Spectral
-from pyomo_stochsqp.sqp.scaling import ScaledOracle, Scaling, automatic
+from tests.sqp.oracles import ExactOracle, noisy_sphere, tilting
 
 
 class Pair:
@@ -88,7 +85,7 @@ def test_scaled_estimates_and_multipliers_come_back():
     factors = Scaling(np.array([0.01]), 0.5)
     scaled = ScaledOracle(oracle, factors)
     x = np.array([0.3, -0.2])
-    plain, e = oracle.full(x), scaled.full(x, objective=True)
+    plain, e = exact_estimate(oracle, x), exact_estimate(scaled, x, objective=True)
     assert np.allclose(e.g, 0.5 * plain.g) and np.allclose(e.c, 0.01 * plain.c)
     assert np.allclose(e.J, 0.01 * plain.J) and e.f == pytest.approx(0.5 * plain.f)
     # g + J'y = 0 in the user's units for y = R y_s / s
@@ -133,15 +130,16 @@ def test_answers_do_not_depend_on_units(made, exact, dual, units):
     """Problems scaled by 1e+-4 are solved to 1 % in 3000 x 256 scenarios, duals to 0.05."""
     X, F, C = units
     oracle = Stretched(made(seed=4), X, F, C)
+    certifier, tolerances = Certifier(oracle), Tolerances(1e-3, 1e-3)
     assembly = assemble(oracle, Choices(batch=(256,)))
-    state = assembly.method.start(oracle.problem.x0)
-    certifier = Certifier(oracle, assembly.subproblem.multipliers, assembly.scaling.units())
+    method = Looked(assembly.method, oracle, certifier, tolerances, assembly.scaling)
+    state = method.start(oracle.problem.x0)
     outcome = run(
-        assembly.method,
+        method,
         Progress.beginning(state, state.COLUMNS),
-        certifier,
+        Judge(oracle, certifier),
         Budget(3000, 3000 * 256),
-        Tolerances(1e-3, 1e-3),
+        tolerances,
     )
     best = outcome.best
     assert np.abs(best.x / X - exact).max() <= 0.01 * np.abs(exact).max()

@@ -1,14 +1,7 @@
 """Directions with inequalities and bounds: the inequalities the theory needs, and Algorithm 1."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-from oracles import noisy_sphere
-from qp_cases import KINDS, random_case
 
 from pyomo_stochsqp.kkt import KKTPattern, make_backend
 from pyomo_stochsqp.oracle import Estimate, Jacobian, Problem
@@ -22,6 +15,8 @@ from pyomo_stochsqp.sqp import (
     merit,
 )
 from pyomo_stochsqp.sqp.elastic_subproblem import ElasticSubproblem
+from tests.qp.qp_cases import KINDS, random_case
+from tests.sqp.oracles import noisy_sphere
 
 P = Parameters()
 

@@ -1,29 +1,23 @@
-"""hessian='exact': second derivatives of the Lagrangian, repaired, in both phases."""
-
-import sys
-from pathlib import Path
+"""hessian='exact': second derivatives of the Lagrangian, repaired."""
 
 import numpy as np
 import pyomo.environ as pyo
 import pytest
 from scipy import stats
 
-sys.path.insert(0, str(Path(__file__).parent))
-from oracles import noisy_sphere
-
 from pyomo_stochsqp import E, RandomParam
 from pyomo_stochsqp.compile import compile_program
 from pyomo_stochsqp.declare import read_model
 from pyomo_stochsqp.errors import OptionError
-from pyomo_stochsqp.estimate import ModelOracle
-from pyomo_stochsqp.interface.options import validated
-from pyomo_stochsqp.interface.pipeline import prepare
+from pyomo_stochsqp.interface.options.table import validated
 from pyomo_stochsqp.oracle import ITERATION_STREAM, Estimate, Problem, Sample
-from pyomo_stochsqp.report import Stop
+from pyomo_stochsqp.oracles import ModelOracle
 from pyomo_stochsqp.sample import Sampler
+from pyomo_stochsqp.scaling import Scaling, scaled
+from pyomo_stochsqp.solve import prepare
 from pyomo_stochsqp.sqp import Choices, assemble
-from pyomo_stochsqp.sqp.scaling import Scaling, scaled
 from pyomo_stochsqp.sqp.second_order import LagrangianHessian
+from tests.sqp.oracles import noisy_sphere
 
 
 def two_sources():
@@ -165,55 +159,6 @@ def test_the_repair_keeps_newton_steps_where_second_order_conditions_hold(seed):
     assert np.allclose(step(H), step(M), rtol=1e-6, atol=1e-8)
 
 
-def pendulum(steps):
-    """Swing down with bounded torque: 3 (steps + 1) variables, rows of three entries."""
-    m = pyo.ConcreteModel()
-    T, h = range(steps + 1), 4.0 / steps
-    m.angle = pyo.Var(T, initialize=0.5)
-    m.speed = pyo.Var(T, bounds=(-1.2, None), initialize=0.0)
-    m.torque = pyo.Var(T, bounds=(-1.5, 1.5), initialize=0.0)
-    m.cost = pyo.Objective(expr=h * sum(m.angle[t] ** 2 + 0.1 * m.torque[t] ** 2 for t in T))
-    m.start = pyo.Constraint(expr=m.angle[0] == 1.0)
-    m.rest = pyo.Constraint(expr=m.speed[0] == 0.0)
-
-    @m.Constraint(range(steps))
-    def turn(m, t):
-        return m.angle[t + 1] == m.angle[t] + h * m.speed[t + 1]
-
-    @m.Constraint(range(steps))
-    def swing(m, t):
-        pull = pyo.sin(m.angle[t + 1]) + m.torque[t + 1]
-        return m.speed[t + 1] == m.speed[t] + h * pull
-
-    return m
-
-
-def test_large_sparse_models_converge_like_newton():
-    """1203 variables: beyond full matrices."""
-    outcome = prepare(pendulum(400), validated({})).run()
-    assert outcome.stop is Stop.CONVERGED
-    assert outcome.state.k <= 40
-    assert outcome.best.infeasibility <= 1e-8 and outcome.best.stationarity <= 1e-8
-
-
-def test_fewer_iterations_than_quasi_newton():
-    full = prepare(pendulum(50), validated({"hessian": "exact"})).run()
-    bfgs = prepare(pendulum(50), validated({"hessian": "bfgs"})).run()
-    assert full.stop is bfgs.stop is Stop.CONVERGED
-    assert full.best.objective == pytest.approx(bfgs.best.objective, rel=1e-8)
-    assert full.state.k < bfgs.state.k
-
-
-def test_linear_programs_have_no_second_derivatives():
-    m = pyo.ConcreteModel()
-    m.x = pyo.Var(range(2), bounds=(0, 4), initialize=0.0)
-    m.obj = pyo.Objective(expr=-m.x[0] - 2 * m.x[1])
-    m.row = pyo.Constraint(expr=m.x[0] + m.x[1] <= 5)
-    outcome = prepare(m, validated({"hessian": "exact"})).run()
-    assert outcome.stop is Stop.CONVERGED
-    assert np.allclose(outcome.best.x, [1.0, 4.0], atol=1e-8)
-
-
 def rotated(condition):
     """min E|Q^(1/2) (x - w)|^2 with rotated axes, on a plane; the solution is known."""
     rng = np.random.default_rng(5)
@@ -239,8 +184,8 @@ def test_averaged_second_derivatives_learn_rotated_axes():
     leave 0.1 / sqrt(12800) = 9e-4 per entry; the step sizes near one leave some ten times more.
     """
     model, solution = rotated(1e3)
-    options = {"max_iter": 200, "batch_size": 64, "seed": 1, "hessian": "exact"}
-    exact = prepare(model, validated(options)).run().state.x
+    options = {"algorithm": "stochsqp", "max_iter": 200, "batch_size": 64, "seed": 1}
+    exact = prepare(model, validated(options | {"hessian": "exact"})).run().state.x
     other = prepare(model, validated(options | {"hessian": "identity"})).run().state.x
     assert np.abs(exact - solution).max() <= 0.02
     assert np.abs(other - solution).max() >= 5 * np.abs(exact - solution).max()

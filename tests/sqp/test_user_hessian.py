@@ -6,8 +6,8 @@ import pytest
 from scipy import stats
 
 from pyomo_stochsqp import E, RandomParam
-from pyomo_stochsqp.interface.options import validated
-from pyomo_stochsqp.interface.pipeline import prepare
+from pyomo_stochsqp.interface.options.table import validated
+from pyomo_stochsqp.solve import prepare
 
 DIAGONAL = np.array([1000.0, 2000.0, 3000.0])
 
@@ -25,8 +25,8 @@ def model(noise):
 
 
 def run(hessian, noise):
-    options = {"batch_size": 64, "max_iter": 100, "seed": 1, "hessian": hessian}
-    return prepare(model(noise), validated(options)).run()
+    options = {"algorithm": "stochsqp", "batch_size": 64, "max_iter": 100, "seed": 1}
+    return prepare(model(noise), validated(options | {"hessian": hessian})).run()
 
 
 @pytest.mark.parametrize("noise", [True, False])
@@ -39,7 +39,9 @@ def test_a_function_is_asked_before_every_iteration(noise):
         return DIAGONAL
 
     called, fixed = run(hessian, noise), run(DIAGONAL, noise)
-    assert np.array_equal(called.best.x, fixed.best.x)
+    # Lipschitz constants are first measured in the norm of H, which a function does not give before
+    # the first iteration: steps may differ until they are measured again.
+    np.testing.assert_allclose(called.best.x, fixed.best.x, rtol=0, atol=0.002 if noise else 1e-12)
     assert asked[-1] == called.state.k
     # min 500 sum (i+1)(x_i - i)^2 with sum x = 2: x_i = i - y / (1000 (i+1))
     y = 1.0 / np.sum(1.0 / DIAGONAL)

@@ -1,0 +1,247 @@
+r"""Where the nearest solution is, with few variables or with many.
+
+Few variables (full matrices): the quadratic model of the pooled replicates says which rows and
+bounds are active and gives the multipliers. If the replicates cannot tell whether a row or bound is
+active, both cases are computed and the worse counts.
+
+Many variables (sparse matrices): the multipliers and the active set are those that the engine has
+found. If that says no more than that x is stationary, full matrices are asked, too, where they are
+not too large.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..engines.dense_point import DensePoint, Entries, FullHessian
+from ..engines.newton_model import NewtonModel, NewtonStep
+from ..nlp import NLP
+from ..oracle import Estimate, Jacobian, Problem, Vector
+from .active_set import ActiveSet, active_set
+from .displacement import DEPENDENT, Displacement, Linearised, displacement
+from .replicates import Replicates, quantile, standard_error
+from .sparse_newton import SparseNewton
+
+#: matrices are full up to so many variables; beyond, if so much of them is stored, or as a last
+#: resort up to so many
+FEW, DENSE, LARGEST_FULL = 60, 0.2, 300
+#: radius in natural units, far beyond anything a certificate could pass
+UNBOUNDED = 1e12
+#: a vector is in the span of the active rows if this share of it, at most, is not
+ALONG = 1e-6
+
+
+@dataclass(frozen=True)
+class Request:
+    """A point and what is known of it."""
+
+    x: Vector
+    #: multipliers for second derivatives
+    y: Vector
+    values: Replicates
+    mean: Estimate
+    #: the largest |x_j| seen, the sizes of rows and objective
+    largest_x: Vector
+    row_size: Vector
+    objective: float
+    confidence: float
+    #: rows that contradict each other within their noise are relaxed by so much
+    relaxed: Vector | None
+
+    @property
+    def length(self) -> Vector:
+        """A length of every variable: the largest |x_j| seen."""
+        return np.where(self.largest_x > 0.0, self.largest_x, 1.0)
+
+    @property
+    def size(self) -> float:
+        """The size of the objective, where it has one."""
+        return self.objective or 1.0
+
+
+@dataclass(frozen=True)
+class Located:
+    """Multipliers at x, and the displacement to a solution."""
+
+    y: Vector
+    displacement: Displacement
+    #: g_i + J_i'y of every replicate
+    gradients: NDArray[np.float64]
+    #: diagonal of the Lagrangian's Hessian
+    curvature: Vector
+    first_order: bool = False
+    failed: bool = False
+
+
+class Locator(Protocol):
+    """Locates solutions of one problem."""
+
+    def located(self, nlp: NLP, at: Request) -> Located: ...
+
+
+def make_locator(problem: Problem) -> Locator:
+    return FewVariables(problem) if problem.n <= FEW else ByPattern(problem)
+
+
+class ByPattern:
+    """Sparse matrices where they are sparse."""
+
+    def __init__(self, problem: Problem):
+        self._many = ManyVariables(problem)
+        self._few = FewVariables(problem) if problem.n <= LARGEST_FULL else None
+
+    def located(self, nlp: NLP, at: Request) -> Located:
+        if self._few is not None and _is_dense(nlp):
+            return self._few.located(nlp, at)
+        found = self._many.located(nlp, at)
+        if found.first_order and self._few is not None:
+            return self._few.located(nlp, at)
+        return found
+
+
+def _is_dense(nlp: NLP) -> bool:
+    """Whether much of the Lagrangian's Hessian and of the Jacobian is stored."""
+    if not nlp.second_order:
+        return True
+    n, m = nlp.problem.n, nlp.problem.m
+    stored = 2 * (nlp.hessian_pattern()[1].size + nlp.problem.jac_indices.size)
+    return stored > DENSE * (n + m) ** 2
+
+
+class FewVariables:
+    """Full matrices."""
+
+    def __init__(self, problem: Problem):
+        self._problem = problem
+        self._entries = Entries(problem)
+        self._jacobian = Jacobian(problem)
+        self._equality = problem.row_lower == problem.row_upper
+
+    def located(self, nlp: NLP, at: Request) -> Located:
+        point = DensePoint(at.x, at.mean, self._entries)
+        M = FullHessian(nlp).at(at.x, at.y)
+        model = NewtonModel(self._problem)
+        if at.relaxed is not None:
+            model.relax(at.relaxed)
+        gradients = lagrangian_gradients(at.values, self._jacobian, at.y)
+        guess = active_at(self._problem, at, gradients).guess()
+        step = model.step(point, M, at.y, at.largest_x, at.objective, UNBOUNDED, guess)
+        y = self._multipliers(point, M, step)
+        linearised = self._linearised(at, point, M, y, step, model)
+        found = self._displacement(at, linearised, step)
+        return Located(y, found, linearised.gradients, M.diagonal(), failed=step.failed)
+
+    def _multipliers(self, point: DensePoint, M: NDArray[np.float64], step: NewtonStep) -> Vector:
+        """Those of Newton's step with M itself.
+
+        What was added to make it definite acts along the active rows: not on the step, but on
+        their multipliers.
+        """
+        y, s = step.y, step.lengths.natural
+        after = point.x + step.d
+        free = (after > self._problem.x_lower) & (after < self._problem.x_upper)
+        active = (self._equality | (y != 0.0)) & ~step.limited
+        added = (((step.H - M) @ step.d) * s)[free]
+        if not (active.any() and added.any()):
+            return y
+        A = point.J[np.ix_(active, free)] * s[free]
+        unit = 1.0 / np.maximum(np.abs(A).max(axis=1, initial=0.0), 1e-300)
+        normals = (A * unit[:, None]).T
+        more = np.linalg.lstsq(normals, added, rcond=DEPENDENT)[0]
+        if np.abs(normals @ more - added).max() > ALONG * np.abs(added).max():
+            return y  # M was made definite in another way
+        own = y.copy()
+        own[active] += more * unit
+        flipped = ~self._equality & (own * y < 0.0)
+        return y if flipped.any() else own
+
+    def _linearised(
+        self,
+        at: Request,
+        point: DensePoint,
+        M: NDArray[np.float64],
+        y: Vector,
+        step: NewtonStep,
+        model: NewtonModel,
+    ) -> Linearised:
+        c = point.c
+        lower, upper = model.row_lower, model.row_upper
+        nearest = np.where(np.abs(c - lower) < np.abs(c - upper), lower, upper)
+        return Linearised(
+            gradients=lagrangian_gradients(at.values, self._jacobian, y),
+            rows=at.values.c,
+            g=point.g,
+            J=point.J,
+            M=M,
+            y=y,
+            target=np.where(y > 0.0, upper, np.where(y < 0.0, lower, nearest)),
+            length=step.lengths.natural,
+            objective=step.lengths.objective,
+            confidence=at.confidence,
+        )
+
+    def _displacement(self, at: Request, lin: Linearised, step: NewtonStep) -> Displacement:
+        problem, x, d, values = self._problem, at.x, step.d, at.values
+        active = self._equality | (lin.y != 0.0)
+        held = (x + d <= problem.x_lower) | (x + d >= problem.x_upper)
+        found = displacement(lin, active, d, held)
+        if values.count < 2:
+            return found
+        t_x = quantile(at.confidence, values.count, problem.n)
+        t_c = quantile(at.confidence, values.count, problem.m)
+        pull = lin.g + lin.J.T @ lin.y + lin.M @ d
+        unsure_bound = held & (np.abs(pull) <= t_x * standard_error(lin.gradients))
+        linear = at.mean.c + lin.J @ d
+        slack = np.minimum(linear - problem.row_lower, problem.row_upper - linear)
+        unsure_row = ~active & (slack <= t_c * standard_error(values.c))
+        if not (unsure_bound.any() or unsure_row.any()):
+            return found
+        return found.widened(displacement(lin, active | unsure_row, d, held & ~unsure_bound))
+
+
+class ManyVariables:
+    """Sparse matrices."""
+
+    def __init__(self, problem: Problem):
+        self._problem = problem
+        self._jacobian = Jacobian(problem)
+        self._newton: SparseNewton | None = None
+
+    def located(self, nlp: NLP, at: Request) -> Located:
+        if self._newton is None:
+            none = np.zeros(self._problem.n + 1, dtype=np.intp), np.zeros(0, dtype=np.intp)
+            pattern = nlp.hessian_pattern() if nlp.second_order else none
+            self._newton = SparseNewton(self._problem, pattern)
+        problem, y, mean = self._problem, at.y, at.mean
+        if at.relaxed is not None:
+            problem = replace(
+                problem,
+                row_lower=problem.row_lower - at.relaxed,
+                row_upper=problem.row_upper + at.relaxed,
+            )
+        M = nlp.hessian(at.x, y) if nlp.second_order else np.zeros(0)
+        curvature = self._newton.diagonal(M)
+        gradients = lagrangian_gradients(at.values, self._jacobian, y)
+        active = active_at(problem, at, gradients)
+        found, first_order = self._newton.displacement(
+            gradients, at.values.c, M, mean.J, y, active, at.length, at.size, at.confidence
+        )
+        return Located(y, found, gradients, curvature, first_order)
+
+
+def active_at(problem: Problem, at: Request, gradients: NDArray[np.float64]) -> ActiveSet:
+    """What the multipliers of a request say; ``gradients`` are g_i + J_i'y."""
+    return active_set(
+        problem, at.x, at.mean.c, gradients.mean(axis=0), at.y, at.row_size, at.length, at.size
+    )
+
+
+def lagrangian_gradients(values: Replicates, jacobian: Jacobian, y: Vector) -> NDArray[np.float64]:
+    """g_i + J_i'y, one line per replicate."""
+    return np.array(
+        [g + jacobian.transposed(J, y) for g, J in zip(values.g, values.J, strict=True)]
+    )

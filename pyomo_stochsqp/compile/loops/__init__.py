@@ -1,0 +1,8 @@
+"""The plan as loops, compiled by numba (optional).
+
+jit           compiled functions and their cache on disk
+loops         lines and inputs of a function of loops
+loop_parts    the parts of a plan
+loop_block    one block
+loop_leaves   affine forms
+"""

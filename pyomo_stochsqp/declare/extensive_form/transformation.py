@@ -1,0 +1,169 @@
+r"""TransformationFactory('stochsqp.extensive_form'): a model that any Pyomo solver can read.
+
+Distributions and samplers are replaced by finitely many scenarios. The expectations stay in place:
+over finite data they already are sums for every other solver, and they remain sampled terms for
+ours, which then solves the same sample average problem. Sources that meet in one integrand are
+discretised jointly, n scenarios for all of them and not n for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import prod
+from typing import Any
+
+import numpy as np
+from pyomo.common.collections import ComponentMap
+from pyomo.common.config import ConfigDict, ConfigValue, In, PositiveInt
+from pyomo.core.base import Constraint, Expression, Objective, Suffix, TransformationFactory, Var
+from pyomo.core.base.transformation import Transformation
+
+from ...errors import ModelError, OptionError
+from ..randomness.random_param import RandomParam
+from ..randomness.source import RandomSource
+from ..randomness.tables import Table
+from ..scan import scan
+from ..summands import summands
+from .discretise import METHODS, discretise
+
+
+@TransformationFactory.register(
+    "stochsqp.extensive_form",
+    doc="Replace random distributions by finitely many scenarios, for any Pyomo solver.",
+)
+class ExtensiveForm(Transformation):
+    """Discretise the randomness of a model.
+
+    Options: ``n_scenarios`` (for each independent source), ``seed``, ``method`` (monte_carlo,
+    latin_hypercube, sobol, quadrature) and ``sample_finite`` (draw from tables of more rows, too;
+    otherwise tables stay as they are).
+
+    >>> import pyomo.environ as pyo, scipy.stats as st
+    >>> from pyomo_stochsqp import E, RandomParam
+    >>> m = pyo.ConcreteModel()
+    >>> m.x = pyo.Var(initialize=1.0)
+    >>> m.w = RandomParam(distribution=st.norm(3, 2))
+    >>> m.obj = pyo.Objective(expr=E((m.x - m.w) ** 2))
+    >>> form = pyo.TransformationFactory("stochsqp.extensive_form")
+    >>> finite = form.create_using(m, n_scenarios=4, method="quadrature")
+    >>> round(pyo.value(finite.obj), 8)  # (1 - 3)^2 + 2^2
+    8.0
+    """
+
+    CONFIG = ConfigDict("stochsqp.extensive_form")
+    CONFIG.declare("n_scenarios", ConfigValue(default=None, domain=PositiveInt))
+    CONFIG.declare("seed", ConfigValue(default=None, domain=int))
+    CONFIG.declare("method", ConfigValue(default="monte_carlo", domain=In(METHODS)))
+    CONFIG.declare("sample_finite", ConfigValue(default=False, domain=bool))
+
+    def _create_using(self, model: Any, **options: Any) -> Any:
+        instance = model.clone()
+        self._apply_to(instance, **options)
+        _records(instance)["original"] = model
+        return instance
+
+    def _apply_to(self, model: Any, **options: Any) -> None:
+        config = self.CONFIG(options)
+        rng = np.random.default_rng(config.seed)
+        for group in _groups(model):
+            if not _needs_scenarios(group, config.n_scenarios, config.sample_finite):
+                continue
+            names = " x ".join(source.name or readers[0].name for source, readers in group)
+            if config.n_scenarios is None:
+                raise OptionError(
+                    f"Source '{names}' is not finite: say how many scenarios should stand for it, "
+                    "n_scenarios=..."
+                )
+            made = discretise(group, config.n_scenarios, config.method, rng)
+            joint = RandomSource(names, weights=made[0].weights)
+            for (source, readers), rows in zip(group, made, strict=True):
+                shared = Table(rows.fields[0]) if source.origin is not None else None
+                for k, reader in enumerate(readers):
+                    reader.replace(joint, shared if shared is not None else Table(rows.fields[k]))
+
+    def component_map(self, extensive: Any, original: Any = None) -> ComponentMap:
+        """From the components of the original model to those of the model made from it."""
+        original = _original(extensive) if original is None else original
+        found = ComponentMap(_paired(original.component_objects(), extensive.component_objects()))
+        found.update(_paired(original.component_data_objects(), extensive.component_data_objects()))
+        return found
+
+    def propagate_solution(self, extensive: Any, original: Any = None) -> None:
+        """Copy variable values and imported suffixes (duals) back into the original model."""
+        new_of = self.component_map(extensive, original)
+        target = _original(extensive) if original is None else original
+        for variable in target.component_data_objects(Var):
+            found = new_of[variable]
+            variable.set_value(found.value, skip_validation=True)
+            variable.stale = found.stale
+        for suffix in target.component_objects(Suffix):
+            if suffix.import_enabled():
+                values = new_of[suffix]
+                suffix.update((mine, values[new]) for mine, new in new_of.items() if new in values)
+
+
+def _paired(mine: Iterable[Any], theirs: Iterable[Any]) -> list[tuple[Any, Any]]:
+    """A clone lists its components in the same order."""
+    try:
+        return list(zip(mine, theirs, strict=True))
+    except ValueError:
+        raise ModelError(
+            "The two models have different components, so one was not made from the other (or was "
+            "changed since)."
+        ) from None
+
+
+def _records(model: Any) -> dict[str, Any]:
+    return model.private_data("pyomo_stochsqp.declare.extensive_form")
+
+
+def _original(extensive: Any) -> Any:
+    original = _records(extensive).get("original")
+    if original is None:
+        raise ModelError(
+            f"Model '{extensive.name}' was not made by create_using of 'stochsqp.extensive_form'. "
+            "After apply_to, the solution is already in the model itself."
+        )
+    return original
+
+
+Group = list[tuple[RandomSource, list[RandomParam]]]
+
+
+def _groups(model: Any) -> list[Group]:
+    """The sources of a model with their RandomParams; those that meet in an integrand together."""
+    readers: dict[int, tuple[RandomSource, list[RandomParam]]] = {}
+    for component in model.component_objects(RandomParam, descend_into=True):
+        if not component.is_reference():
+            entry = readers.setdefault(id(component.source), (component.source, []))
+            entry[1].append(component)
+    owner = {key: key for key in readers}
+
+    def root(key: int) -> int:
+        while owner[key] != key:
+            key = owner[key]
+        return key
+
+    for integrand in _integrands(model):
+        for part in summands(integrand, scan(integrand)):
+            for other in part.sources[1:]:
+                owner[root(id(other))] = root(id(part.sources[0]))
+    groups: dict[int, Group] = {}
+    for key, entry in readers.items():
+        groups.setdefault(root(key), []).append(entry)
+    return list(groups.values())
+
+
+def _integrands(model: Any) -> Iterable[Any]:
+    for data in model.component_data_objects((Objective, Constraint, Expression)):
+        for node in scan(data.expr).expectations.values() if data.expr is not None else ():
+            if node.explicit is None:
+                yield node.integrand
+
+
+def _needs_scenarios(group: Group, count: int | None, sample_finite: bool) -> bool:
+    origins = [readers[0].origin for _, readers in group]
+    sizes = [origin.size for origin in origins if isinstance(origin, Table)]
+    if len(sizes) < len(origins):
+        return True
+    return sample_finite and count is not None and prod(sizes) > count

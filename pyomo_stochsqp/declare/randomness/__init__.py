@@ -1,0 +1,17 @@
+"""Where random numbers come from.
+
+random_param    RandomParam: a component whose members are random
+source          RandomSource: what is drawn as one row
+columns         which column of which table or distribution a member reads
+tables          finite data, one row per scenario
+distributions   scipy.stats, samplers; quadrature makes Gauss rules of them
+probabilities   weights of finitely many scenarios
+fixing          numbers that replace the random ones
+scenario_set    explicit scenarios: blocks, lists, mappings
+numbering       all of a model's randomness, organised in sources and parts
+"""
+
+from .random_param import RandomParam, RandomParamData
+from .source import RandomSource
+
+__all__ = ["RandomParam", "RandomParamData", "RandomSource"]

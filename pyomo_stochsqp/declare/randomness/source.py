@@ -1,0 +1,168 @@
+r"""Sources of randomness: whatever is drawn as one row w = (w_1, ..., w_n).
+
+RandomParams that name the same source read the same row; RandomParams with different sources are
+independent. A source either holds a joint table or distribution of its own, whose columns the
+RandomParams read, or it is a mere label under which RandomParams with tables of equal length
+belong together row by row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import DataError
+from ..program import Field, Part
+from .distributions import Distribution, Sampled, checked, distribution
+from .probabilities import probabilities
+from .tables import Table, column_labels, table
+
+Origin = Table | Distribution
+
+
+class RandomSource:
+    """Joint randomness, shared by several RandomParams.
+
+    With data of its own (at most one of ``data``, ``distribution`` and ``sampler``), RandomParams
+    read its columns, by name or by ``columns=``:
+
+    >>> import pyomo.environ as pyo, numpy as np
+    >>> from pyomo_stochsqp import RandomParam, RandomSource
+    >>> m = pyo.ConcreteModel()
+    >>> days = RandomSource("days", data={"wind": [3.0, 5.0], "price": [40.0, 20.0]})
+    >>> m.wind = RandomParam(source=days)
+    >>> m.cost = RandomParam(source=days, columns="price")
+    >>> m.cost.mean()
+    30.0
+
+    Without, it is a label: every RandomParam brings its own table, and row i of all of them is
+    drawn together.
+
+    >>> patients = RandomSource("patients")
+    >>> m.features = RandomParam([0, 1], data=np.eye(2), source=patients)
+    >>> m.label = RandomParam(data=[1.0, -1.0], source=patients)
+
+    ``weights`` are the probabilities of the rows of finite data: an array, or the name of a column.
+    """
+
+    def __init__(
+        self,
+        name: str | None = None,
+        *,
+        data: Any = None,
+        distribution: Any = None,
+        sampler: Any = None,
+        weights: Any = None,
+    ):
+        self.name = name
+        title = f"RandomSource '{name}'" if name else "RandomSource"
+        self.weights = named_weights(title, data, weights)
+        self.origin = None
+        self.labels: list[Any] | None = None
+        if not all(v is None for v in (data, distribution, sampler)):
+            self.origin = make_origin(title, None, data, distribution, sampler)
+            self.labels = (
+                self.origin.labels
+                if isinstance(self.origin, Table)
+                else list(distribution)
+                if isinstance(distribution, Mapping)
+                else None
+            )
+            check_weights(title, self.origin, self.weights)
+
+
+def make_origin(
+    title: str,
+    width: int | None,
+    data: Any,
+    dist: Any,
+    sampler: Any,
+    wanted: Sequence[Any] | None = None,
+) -> Origin:
+    """The table or distribution behind exactly one of data=, distribution= and sampler=."""
+    options = (("data", data), ("distribution", dist), ("sampler", sampler))
+    given = [f"{key}=" for key, v in options if v is not None]
+    if len(given) != 1:
+        raise DataError(
+            f"{title}: give exactly one of data=, distribution= and sampler= "
+            f"({' and '.join(given) or 'none'} given)."
+        )
+    if data is not None:
+        return table(title, data, wanted)
+    made = distribution(title, dist, width) if dist is not None else Sampled(title, sampler)
+    return checked(title, made, width)
+
+
+def check_weights(title: str, origin: Origin, weights: Any) -> None:
+    """Weights belong to finite data and are probabilities; found out at declaration."""
+    if weights is None:
+        return
+    if not isinstance(origin, Table):
+        raise DataError(
+            f"{title}: weights= belong to data= (one probability per row); a distribution or a "
+            "sampler carries its own probabilities. Remove weights=."
+        )
+    probabilities(weights, range(origin.size), title)
+
+
+def named_weights(title: str, data: Any, weights: Any) -> Any:
+    """``weights`` given as the name of a column of ``data`` become that column."""
+    if not isinstance(weights, str):
+        return weights
+    if weights not in (column_labels(data) or []):
+        raise DataError(f"{title}: weights='{weights}' is not a column of the data.")
+    return np.asarray(data[weights], dtype=float)
+
+
+def freeze(source: RandomSource, readers: Sequence[Any]) -> Part:
+    """The record of a source; ``readers`` are the RandomParams of the model that read from it."""
+    name = source.name or readers[0].name
+    if source.origin is not None:
+        titled: list[tuple[str, Origin]] = [(name, source.origin)]
+    else:
+        titled = [(reader.name, reader.origin) for reader in readers]
+    tables = [(n, o) for n, o in titled if isinstance(o, Table)]
+    if tables:
+        size = tables[0][1].size
+        weights = probabilities(source.weights, range(size), f"Source '{name}'")
+        fields = tuple(Field(n, t.width, t.matrix) for n, t in tables)
+        return Part(name, fields, size=size, weights=weights)
+    origins = [o for _, o in titled if not isinstance(o, Table)]
+    dimensions = [o.dimension for o in origins]
+    ends = np.cumsum(dimensions)
+
+    def draw(rng: np.random.Generator, count: int) -> tuple[NDArray[np.float64], ...]:
+        return tuple(o.draw(rng, count) for o in origins)
+
+    def from_uniform(u: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+        parts = np.split(u, ends[:-1], axis=1)
+        return tuple(o.from_uniform(v) for o, v in zip(origins, parts, strict=True))  # type: ignore[union-attr]
+
+    invertible = all(dimensions)
+    return Part(
+        name,
+        tuple(Field(n, o.width) for n, o in titled),
+        draw=draw,
+        from_uniform=from_uniform if invertible else None,
+        dimension=int(ends[-1]) if invertible else 0,
+        costly=any(isinstance(o, Sampled) for o in origins),
+    )
+
+
+def check_same_rows(title: str, origin: Origin, others: Sequence[Any]) -> None:
+    """RandomParams under one label are drawn row by row together, so they need equal lengths."""
+    rows = _rows(origin)
+    for other in others:
+        if _rows(other.origin) != rows:
+            raise DataError(
+                f"{title} has {rows}, but '{other.name}' of the same source has "
+                f"{_rows(other.origin)}: rows of one source are drawn together, so give both the "
+                "same number of rows, or separate sources."
+            )
+
+
+def _rows(origin: Origin) -> str:
+    return f"{origin.size} rows" if isinstance(origin, Table) else "a distribution"

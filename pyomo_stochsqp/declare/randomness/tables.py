@@ -1,0 +1,213 @@
+r"""Finite random data: one row per scenario, one column per random number.
+
+What may be given: a NumPy array, a memory-mapped array, a SciPy sparse matrix, a DataFrame or a
+mapping from column name to array. Float arrays are kept as they are, without a copy; a table never
+changes, so clones of a model share it.
+
+The columns that are read are checked to be finite, except in memory-mapped arrays: reading all of
+a large file just to declare it could take minutes, so only its first rows are looked at, and the
+solver reports a NaN when it draws its row.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ...errors import DataError
+
+_PEEKED_ROWS = 4
+_CHUNK_NUMBERS = 1 << 20
+
+
+class Table:
+    """A matrix of scenario rows, with column labels if the data had names."""
+
+    def __init__(self, matrix: Any, labels: Sequence[Any] | None = None):
+        self.matrix = matrix
+        self.labels = None if labels is None else list(labels)
+        #: the user's own object, while it lives; only to notice that two tables are the same one
+        self.given: weakref.ref[Any] | None = None
+
+    @property
+    def size(self) -> int:
+        return int(self.matrix.shape[0])
+
+    @property
+    def width(self) -> int:
+        return int(self.matrix.shape[1])
+
+    def mean(self, weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """Column means, read in chunks so that a memory-mapped file is never loaded whole."""
+        total = np.zeros(self.width)
+        for rows in _chunks(self.size, self.width):
+            p = np.full(rows.stop - rows.start, 1 / self.size) if weights is None else weights[rows]
+            total += np.asarray(p @ self.matrix[rows]).ravel()
+        return total
+
+    def rows(self, numbers: Any) -> NDArray[np.float64]:
+        """Some scenarios, as a dense array."""
+        rows = self.matrix[numbers]
+        return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=float)
+
+    def check_finite(self, name: str, columns: Sequence[int]) -> None:
+        """Raise if a number of these columns is not finite (first rows only, if memory-mapped)."""
+        if sparse.issparse(self.matrix):
+            blocks: Iterable[Any] = [(np.arange(self.matrix.nnz), self.matrix.data[:, None])]
+        elif _is_memory_mapped(self.matrix):
+            blocks = [(range(_PEEKED_ROWS), self.matrix[:_PEEKED_ROWS, columns])]
+        else:
+            whole = len(columns) == self.width
+            blocks = (
+                (range(s.start, s.stop), self.matrix[s] if whole else self.matrix[s][:, columns])
+                for s in _chunks(self.size, self.width)
+            )
+        for rows, block in blocks:
+            finite = np.isfinite(block)
+            if not finite.all():
+                i, j = np.argwhere(~finite)[0]
+                raise self._not_finite(name, int(rows[i]), columns[j])
+
+    def _not_finite(self, name: str, row: int, column: int) -> DataError:
+        if sparse.issparse(self.matrix):  # here, row is a position among the stored entries
+            column = int(self.matrix.indices[row])
+            row = int(np.searchsorted(self.matrix.indptr, row, side="right")) - 1
+        label = column if self.labels is None else repr(self.labels[column])
+        return DataError(
+            f"{name}: data has NaN or infinity at row {row}, column {label}. Remove or impute such "
+            "rows first."
+        )
+
+    def __deepcopy__(self, memo: Any) -> Table:
+        return self
+
+    def __reduce__(self) -> Any:
+        return _restore, (*_portable(self.matrix), self.labels)
+
+
+def table(name: str, data: Any, wanted: Sequence[Any] | None = None) -> Table:
+    """A table from any accepted kind of data; of named columns, only the ``wanted`` ones.
+
+    ``name`` opens the error messages.
+    """
+    if sparse.issparse(data):
+        made = Table(_canonical(data.tocsr()))
+    elif isinstance(data, Mapping) or hasattr(data, "columns"):
+        made = _labelled(name, data, wanted)
+    else:
+        matrix = data if _is_memory_mapped(data) else _as_floats(name, data)
+        if matrix.ndim == 1:
+            matrix = matrix[:, None]
+        if matrix.ndim != 2:
+            raise DataError(
+                f"{name}: data has shape {matrix.shape}; give a matrix with one row per scenario "
+                "and one column per random number."
+            )
+        made = Table(matrix)
+    if made.size == 0:
+        raise DataError(f"{name}: data has no rows, so there is nothing to draw.")
+    with suppress(TypeError):  # lists and dicts cannot be referred to weakly
+        made.given = weakref.ref(data)
+    return made
+
+
+def same_data(a: Any, b: Any) -> bool:
+    """Whether two tables were made from the same object."""
+    if not (isinstance(a, Table) and isinstance(b, Table)):
+        return False
+    if a.given is None or b.given is None:
+        return False
+    return a.given() is not None and a.given() is b.given()
+
+
+def column_labels(data: Any) -> list[Any] | None:
+    """The column names of a mapping or DataFrame; None for data without names."""
+    if isinstance(data, Mapping):
+        return list(data)
+    return list(data.columns) if hasattr(data, "columns") else None
+
+
+def positions(name: str, wanted: Sequence[Any], labels: Sequence[Any]) -> list[int]:
+    """Where the wanted columns are among the labels."""
+    place = {label: j for j, label in enumerate(labels)}
+    missing = [w for w in wanted if w not in place]
+    if missing:
+        shown = ", ".join([*map(repr, labels[:8]), *(["..."] if len(labels) > 8 else [])])
+        raise DataError(
+            f"{name}: there is no numeric column {', '.join(repr(w) for w in missing[:5])} in the "
+            f"data (it has {shown}). Rename the columns after the index, or say with columns= "
+            "which column each member reads."
+        )
+    return [place[w] for w in wanted]
+
+
+def _labelled(name: str, data: Any, wanted: Sequence[Any] | None) -> Table:
+    """Columns of a DataFrame or mapping, side by side; those that are not numbers are left out."""
+    given = column_labels(data) or []
+    if wanted is not None:
+        positions(name, wanted, given)
+    columns: dict[Any, NDArray[np.float64]] = {}
+    for label in given if wanted is None else wanted:
+        try:
+            columns[label] = np.asarray(data[label], dtype=float)
+        except (TypeError, ValueError):
+            if wanted is not None:
+                raise DataError(
+                    f"{name}: column {label!r} is not numeric or has missing entries. Convert or "
+                    "impute it first."
+                ) from None
+    lengths = {label: column.shape for label, column in columns.items()}
+    if not columns or len(set(lengths.values())) > 1 or any(len(s) != 1 for s in lengths.values()):
+        raise DataError(
+            f"{name}: every column needs one number per scenario; the shapes are {lengths}."
+        )
+    return Table(np.column_stack(list(columns.values())), list(columns))
+
+
+def _canonical(matrix: Any) -> Any:
+    if matrix.has_canonical_format:
+        return matrix
+    matrix = matrix.copy()  # the user's matrix is not ours to rearrange
+    matrix.sum_duplicates()
+    return matrix
+
+
+def _as_floats(name: str, data: Any) -> NDArray[np.float64]:
+    try:
+        return np.asarray(data, dtype=float)
+    except (TypeError, ValueError):
+        raise DataError(
+            f"{name}: data of type {type(data).__name__} is not a table of numbers. Give a NumPy "
+            "array, a DataFrame, a mapping of columns or a SciPy sparse matrix."
+        ) from None
+
+
+def _is_memory_mapped(data: Any) -> bool:
+    while isinstance(data, np.ndarray):
+        if isinstance(data, np.memmap):
+            return True
+        data = data.base
+    return False
+
+
+def _chunks(size: int, width: int) -> Iterable[slice]:
+    step = max(1, _CHUNK_NUMBERS // max(1, width))
+    return (slice(start, min(start + step, size)) for start in range(0, size, step))
+
+
+def _portable(matrix: Any) -> tuple[Callable[..., Any] | None, Any]:
+    """How a matrix is pickled: a whole memory-mapped file by its name, all else by its numbers."""
+    if isinstance(matrix, np.memmap) and not isinstance(matrix.base, np.ndarray):
+        order = "C" if matrix.flags.c_contiguous else "F"
+        return np.memmap, (matrix.filename, matrix.dtype, "r", matrix.offset, matrix.shape, order)
+    return None, matrix
+
+
+def _restore(opener: Callable[..., Any] | None, content: Any, labels: list[Any] | None) -> Table:
+    return Table(content if opener is None else opener(*content), labels)

@@ -1,0 +1,216 @@
+r"""From a Pyomo model to a StochasticProgram: collect, validate, organise the randomness."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from pyomo.core.base import Constraint, Objective, minimize
+from pyomo.core.expr import value
+from pyomo.core.expr.numvalue import native_numeric_types
+
+from ..errors import ModelError
+from .checks import (
+    check_components,
+    check_constructed,
+    check_contents,
+    check_every_source_is_used,
+    check_interval,
+    check_row_can_hold,
+    check_variables,
+)
+from .expectation import ExpectationData
+from .program import Function, Row, StochasticProgram, Term
+from .randomness.numbering import Randomness
+from .scan import scan
+from .summands import summands
+from .terms import split
+
+
+def read_model(model: Any) -> StochasticProgram:
+    """Read and validate a constructed model.
+
+    >>> import pyomo.environ as pyo, scipy.stats as st
+    >>> from pyomo_stochsqp import E, RandomParam
+    >>> from pyomo_stochsqp.declare import read_model
+    >>> m = pyo.ConcreteModel()
+    >>> m.x = pyo.Var(initialize=1.0)
+    >>> m.w = RandomParam(distribution=st.norm())
+    >>> m.obj = pyo.Objective(expr=E((m.w - m.x) ** 2) + m.x)
+    >>> program = read_model(m)
+    >>> [s.name for s in program.sources], len(program.objective.terms)
+    (['w'], 1)
+    """
+    check_constructed(model)
+    check_components(model)
+    reader = _Reader()
+    objective = _single_objective(model)
+    target, _ = reader.function(0.0 if objective is None else objective.expr, objective)
+    rows, settled = [], []
+    for constraint in model.component_data_objects(Constraint, active=True, descend_into=True):
+        lower, body, upper = reader.bounded(constraint)
+        if lower == -math.inf and upper == math.inf:
+            continue
+        if body is not None:
+            rows.append(Row(constraint, body, lower, upper))
+        else:
+            settled.append(constraint)
+    if objective is None and any(row.body.terms for row in rows):
+        raise ModelError(
+            f"Model '{model.name}' has expectation constraints but no active objective. Add one; "
+            "if any feasible point will do, add Objective(expr=0)."
+        )
+    check_every_source_is_used(model, reader.randomness.used_sources())
+    variables = check_variables(model, reader.variables)
+    sources, leaves = reader.randomness.organise()
+    place = reader.randomness.source_number
+    return StochasticProgram(
+        model=model,
+        variables=variables,
+        start=np.array([starting_value(v) for v in variables], dtype=float),
+        objective=_renumbered(target, place),
+        objective_component=objective,
+        sign=1 if objective is None or objective.sense == minimize else -1,
+        rows=[Row(r.component, _renumbered(r.body, place), r.lower, r.upper) for r in rows],
+        settled=settled,
+        sources=sources,
+        leaves=leaves,
+    )
+
+
+def read_expectation(node: ExpectationData) -> StochasticProgram:
+    """One expectation as a program of its own: min E[...], without rows."""
+    reader = _Reader()
+    target, _ = reader.function(node, node)
+    sources, leaves = reader.randomness.organise()
+    variables = list(reader.variables.values())
+    member = next(iter(scan(node.integrand).random.values()))
+    return StochasticProgram(
+        model=member.model(),
+        variables=variables,
+        start=np.array([starting_value(v) for v in variables], dtype=float),
+        objective=_renumbered(target, reader.randomness.source_number),
+        objective_component=None,
+        sign=1,
+        rows=(),
+        settled=(),
+        sources=sources,
+        leaves=leaves,
+    )
+
+
+def starting_value(variable: Any) -> float:
+    """The variable's value, or, as other solvers have it, 0 within its bounds."""
+    number = variable.value
+    if number is not None:
+        return float(number)
+    lower, upper = variable.bounds
+    number = 0.0 if lower is None else max(0.0, lower)
+    return number if upper is None else min(number, upper)
+
+
+def _single_objective(model: Any) -> Any:
+    objectives = list(model.component_data_objects(Objective, active=True, descend_into=True))
+    if len(objectives) > 1:
+        names = ", ".join(o.name for o in objectives[:5])
+        raise ModelError(
+            f"Model '{model.name}' has {len(objectives)} active objectives ({names}). Deactivate "
+            "all but one, for example with m.obj.deactivate()."
+        )
+    return objectives[0] if objectives else None
+
+
+def _renumbered(function: Function, source_number: list[int]) -> Function:
+    """While a model is read, a term names a part; now parts have become sources."""
+    if not function.terms:
+        return function
+    terms = tuple(
+        Term(source_number[t.source], t.multiplier, t.integrand, t.scenarios)
+        for t in function.terms
+    )
+    return Function(function.exact, terms)
+
+
+class _Reader:
+    """Reads functions one by one and collects their variables and randomness.
+
+    Components are passed along for messages only: making a name costs more than reading a row.
+    """
+
+    def __init__(self) -> None:
+        self.variables: dict[int, Any] = {}
+        self.randomness = Randomness()
+
+    def bounded(self, constraint: Any) -> tuple[float, Function | None, float]:
+        """(lower, body, upper) of a constraint; no body if it cannot depend on any variable."""
+        lower, body, upper = constraint.to_bounded_expression()
+        function, depends = self.function(body, constraint)
+        low = _number(lower, constraint, -math.inf)
+        high = _number(upper, constraint, math.inf)
+        if low > high:
+            check_interval("Constraint", constraint.name, low, high)
+        if not depends:
+            check_row_can_hold(constraint.name, body, low, high)
+            return low, None, high
+        return low, function, high
+
+    def function(self, expr: Any, where: Any) -> tuple[Function, bool]:
+        """An expression as exact part and expectations, and whether it depends on variables."""
+        seen = scan(expr)
+        check_contents(seen, where, outside=True)
+        self.variables.update(seen.variables)
+        depends = bool(seen.variables)
+        if not seen.expectations:
+            return Function(expr), depends
+        exact, found = split(expr, where)
+        terms: list[Term] = []
+        for multiplier, node in found:
+            if node.explicit is not None:
+                term, inside = self._scenario_term(multiplier, node, where)
+                terms.append(term)
+            else:
+                deterministic, random, inside = self._template_terms(multiplier, node, where)
+                exact = exact + deterministic
+                terms += random
+            depends = depends or inside
+        return Function(exact, tuple(terms)), depends
+
+    def _template_terms(
+        self, multiplier: Any, node: ExpectationData, where: Any
+    ) -> tuple[Any, list[Term], bool]:
+        seen = scan(node.integrand)
+        check_contents(seen, where)
+        self.variables.update(seen.variables)
+        deterministic: Any = 0.0
+        terms = []
+        for part in summands(node.integrand, seen):
+            if part.sources:
+                number = self.randomness.part_of(part.sources, part.random)
+                terms.append(Term(number, multiplier, integrand=part.expression))
+            else:
+                deterministic = deterministic + multiplier * part.expression
+        return deterministic, terms, bool(seen.variables)
+
+    def _scenario_term(
+        self, multiplier: Any, node: ExpectationData, where: Any
+    ) -> tuple[Term, bool]:
+        assert node.explicit is not None
+        resolved = node.explicit.resolve()
+        depends = False
+        for expression in resolved.expressions:
+            if expression.__class__ not in native_numeric_types:
+                seen = scan(expression)
+                check_contents(seen, where, explicit=True)
+                self.variables.update(seen.variables)
+                depends = depends or bool(seen.variables)
+        number = self.randomness.part_of_scenarios(node, resolved)
+        return Term(number, multiplier, scenarios=resolved.expressions), depends
+
+
+def _number(bound: Any, where: Any, absent: float) -> float:
+    if bound is None:
+        return absent
+    if bound.__class__ not in native_numeric_types:
+        check_contents(scan(bound), where, outside=True)
+    return float(value(bound))

@@ -1,0 +1,423 @@
+r"""A primal-dual interior point with a filter line search (Waechter and Biegler 2006).
+
+    mu        the barrier parameter: fixed until the barrier problem is solved to 10 mu, then
+              mu <- max(tol/11, min(0.2 mu, mu^1.5)), and the filter starts anew
+    direction newton_system.py, with the inertia that makes it one of descent
+    alpha     the longest step that stays inside, tau = max(0.99, 1 - mu) of the way to the bounds,
+              halved until the filter accepts; the first failure gets up to four second-order
+              corrections
+    no alpha  restoration.py looks for a more feasible point
+
+The program comes in scaled units (scaled_program.py). The error of an iterate is IPOPT's: the
+largest of the scaled dual residual, |h|_inf and complementarity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ...deadline import check_time
+from ...nlp import NLP
+from ...oracle import Estimate, Vector
+from ..protocol import Ending
+from . import filter as filtering
+from .barrier import Barrier
+from .filter import Here
+from .newton_system import NewtonSystem
+from .restoration import Restoration
+
+#: first barrier parameter; how the next one follows from it
+MU, MU_FACTOR, MU_POWER, MU_ERROR = 0.1, 0.2, 1.5, 10.0
+TO_THE_BOUND = 0.99
+#: a step is no longer than this multiple of the largest variable (taken as at least 1)
+LONGEST = 100.0
+MAX_ITERATIONS = 3000
+RESTORATION_ITERATIONS = 300
+#: an error this many times the tolerance, for so many iterations, is accepted
+ACCEPTABLE, PATIENCE = 1e2, 15
+#: corrections of a full step, and the progress that each must make
+CORRECTIONS, PROGRESS = 4, 0.99
+#: theta may not exceed, and counts as small below, these multiples of its first value
+THETA_MAX, THETA_MIN = 1e4, 1e-4
+#: the dual residual is scaled where multipliers are larger than this on average
+LARGE_MULTIPLIERS = 100.0
+#: least-squares multipliers beyond this size are not used
+LARGEST_FIRST = 1e3
+#: bound multipliers stay within this factor of mu / slack
+CENTRAL = 1e10
+#: restoration ends at this share of the violation
+RESTORED = 0.9
+BOTTOMLESS, DIVERGED = -1e20, 1e15
+#: violation left by a restoration that makes a program infeasible
+INFEASIBLE = 1e-6
+EPSILON = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True)
+class InteriorState:
+    """The state after iteration k; v are the variables and the slacks of inequality rows."""
+
+    k: int
+    v: Vector
+    y: Vector
+    z_lower: Vector
+    z_upper: Vector
+    lower: Vector
+    upper: Vector
+    mu: float
+    filter: Vector
+    theta_min: float
+    theta_max: float
+    shift: float = 0.0
+    acceptable: int = 0
+    #: restoration: where and with which mu it began, and its own state
+    restored_from: Vector | None = None
+    restored_mu: float = 0.0
+    inner: Any = None
+    error: float = np.inf
+    objective: float = np.nan
+    violation: float = np.nan
+    step: float = np.nan
+    ended: Ending | None = None
+
+
+class InteriorPoint:
+    """The method for one program: ``state = method.step(state)``."""
+
+    RECORDS: Sequence[type] = (InteriorState,)
+
+    def __init__(
+        self, nlp: NLP, tolerance: float, max_iterations: int = MAX_ITERATIONS, nested: bool = False
+    ):
+        self.nlp = nlp
+        self._tolerance = tolerance
+        self._limit = max_iterations
+        self._nested = nested
+        self._barrier = Barrier(nlp.problem, *([0.0] if nested else []))
+        self._system = NewtonSystem(nlp, self._barrier)
+        self._restoration: tuple[Vector, Restoration, InteriorPoint] | None = None
+
+    def start(self, x: Vector, y: Vector | None = None, mu: float = MU) -> InteriorState:
+        """Inside the bounds, near x; multipliers by least squares unless given."""
+        b = self._barrier
+        x = self.nlp.problem.project(x)
+        v = b.inside(np.concatenate((x, np.zeros(b.inequality.size))))
+        estimate = self.nlp.evaluate(v[: b.n])
+        lower, upper = b.lower.copy(), b.upper.copy()
+        m = self.nlp.problem.m
+        blank = InteriorState(
+            0, v, np.zeros(m), np.zeros(b.size), np.zeros(b.size), lower, upper, mu,
+            np.zeros((0, 2)), 0.0, 0.0,
+        )  # fmt: skip
+        if estimate.issue is not None:
+            return replace(blank, ended=Ending.UNDEFINED)
+        v = b.inside(b.with_slacks(v[: b.n], estimate))
+        z_lower, z_upper = b.has_lower.astype(float), b.has_upper.astype(float)
+        multipliers = y if y is not None else np.zeros(m)
+        if m and y is None:
+            gradient = b.objective_gradient(estimate) - z_lower + z_upper
+            found = self._system.least_squares_multipliers(gradient, estimate.J)
+            if found is not None and float(np.abs(found).max(initial=0.0)) <= LARGEST_FIRST:
+                multipliers = found
+        theta = float(np.abs(b.residual(estimate, v)).sum())
+        return replace(
+            blank,
+            v=v,
+            y=multipliers,
+            z_lower=z_lower,
+            z_upper=z_upper,
+            theta_min=THETA_MIN * max(1.0, theta),
+            theta_max=THETA_MAX * max(1.0, theta),
+        )
+
+    def x_of(self, state: InteriorState) -> Vector:
+        """The program's variables."""
+        x = state.v[: self._barrier.n]
+        return x if self._nested else self.nlp.problem.project(x)
+
+    def step(self, state: InteriorState) -> InteriorState:
+        check_time()
+        if state.inner is not None:
+            return self._restoring(state)
+        b = self._barrier
+        estimate = self.nlp.evaluate(state.v[: b.n])
+        if estimate.issue is not None:
+            return replace(state, ended=Ending.UNDEFINED)
+        error = self._error(state, estimate, 0.0)
+        acceptable = state.acceptable + 1 if error <= ACCEPTABLE * self._tolerance else 0
+        h = b.residual(estimate, state.v)
+        state = replace(
+            state,
+            k=state.k + 1,
+            error=error,
+            acceptable=acceptable,
+            objective=estimate.f if estimate.f is not None else np.nan,
+            violation=float(np.abs(h).max(initial=0.0)),
+        )
+        if error <= self._tolerance or acceptable >= PATIENCE:
+            return replace(state, ended=Ending.SOLVED)
+        if estimate.f is not None and estimate.f < BOTTOMLESS:
+            return replace(state, ended=Ending.UNBOUNDED)
+        if not float(np.abs(state.v).max(initial=0.0)) < DIVERGED:
+            return replace(state, ended=Ending.UNBOUNDED)
+        if state.k > self._limit:
+            return replace(state, ended=Ending.LIMIT)
+        return self._iterated(self._with_barrier_parameter(state, estimate), estimate, h)
+
+    # -- one iteration ----------------------------------------------------------------------------
+
+    def _with_barrier_parameter(self, state: InteriorState, estimate: Estimate) -> InteriorState:
+        mu, least = state.mu, self._tolerance / 11.0
+        changed = False
+        while mu > least and self._error(state, estimate, mu) <= MU_ERROR * mu:
+            mu = max(least, min(MU_FACTOR * mu, mu**MU_POWER))
+            changed = True
+        return replace(state, mu=mu, filter=np.zeros((0, 2))) if changed else state
+
+    def _iterated(self, state: InteriorState, estimate: Estimate, h: Vector) -> InteriorState:
+        b, mu = self._barrier, state.mu
+        low, high = state.lower, state.upper
+        below = state.v[b.below] - low[b.below]
+        above = high[b.above] - state.v[b.above]
+        sigma = np.zeros(b.size)
+        sigma[b.below] += state.z_lower[b.below] / below
+        sigma[b.above] += state.z_upper[b.above] / above
+        W = self.nlp.hessian(state.v[: b.n], state.y)
+        if not np.isfinite(W).all():
+            return replace(state, ended=Ending.STALLED)
+        self._system.set_point(W, estimate.J)
+        slope_vector = b.gradient(estimate, state.v, mu, low, high)
+        r = slope_vector + b.pull(estimate, state.y)
+        newton = self._system.direction(r, h, sigma, mu, state.shift)
+        if newton is None:
+            return replace(state, ended=Ending.STALLED)
+        dv, dy = newton.dv, newton.dy
+        if newton.shift > 0.0:
+            state = replace(state, shift=newton.shift)
+        tau = max(TO_THE_BOUND, 1.0 - mu)
+        dz_lower, dz_upper = np.zeros(b.size), np.zeros(b.size)
+        dz_lower[b.below] = (
+            mu / below - state.z_lower[b.below] - state.z_lower[b.below] / below * dv[b.below]
+        )
+        dz_upper[b.above] = (
+            mu / above - state.z_upper[b.above] + state.z_upper[b.above] / above * dv[b.above]
+        )
+        alpha_z = min(
+            _longest(state.z_lower[b.below], dz_lower[b.below], tau),
+            _longest(state.z_upper[b.above], dz_upper[b.above], tau),
+        )
+        here = Here(
+            theta=float(np.abs(h).sum()),
+            phi=b.value(estimate, state.v, mu, low, high),
+            slope=float(slope_vector @ dv),
+            theta_min=state.theta_min,
+            theta_max=state.theta_max,
+        )
+        found = self._line_search(state, here, dv, h, r, tau)
+        if found is None:
+            return self._start_restoration(state, here, estimate)
+        v, alpha, joins = found
+        if joins:
+            state = replace(state, filter=np.vstack((state.filter, here.entry())))
+        state = replace(
+            state,
+            v=v,
+            y=state.y + alpha * dy,
+            z_lower=state.z_lower + alpha_z * dz_lower,
+            z_upper=state.z_upper + alpha_z * dz_upper,
+            step=float((alpha * np.abs(dv) / (1.0 + np.abs(v))).max(initial=0.0)),
+        )
+        return self._centred(state)
+
+    def _line_search(
+        self, state: InteriorState, here: Here, dv: Vector, h: Vector, r: Vector, tau: float
+    ) -> tuple[Vector, float, bool] | None:
+        """(point, step, whether the filter grows), or None."""
+        b = self._barrier
+        alpha = self._longest_inside(state, dv, tau)
+        if float((np.abs(dv) / (1.0 + np.abs(state.v))).max(initial=0.0)) < 10.0 * EPSILON:
+            v = state.v + alpha * dv
+            there = self.nlp.evaluate(v[: b.n])
+            return None if there.issue is not None else (v, alpha, False)
+        least = here.smallest_step()
+        first = True
+        while alpha > least:
+            v = state.v + alpha * dv
+            there, theta, phi = self._look(state, v)
+            ok, joins = filtering.accepts(here, state.filter, theta, phi, alpha)
+            if ok:
+                return v, alpha, joins
+            if first and there.issue is None and theta >= here.theta and h.size:
+                corrected = self._corrected(state, here, there, v, h, r, alpha, theta, tau)
+                if corrected is not None:
+                    return corrected
+            first = False
+            alpha *= 0.5
+        return None
+
+    def _corrected(
+        self,
+        state: InteriorState,
+        here: Here,
+        there: Estimate,
+        v: Vector,
+        h: Vector,
+        r: Vector,
+        alpha: float,
+        theta: float,
+        tau: float,
+    ) -> tuple[Vector, float, bool] | None:
+        """Second-order corrections: the rows bend away from their linearisation."""
+        total = alpha * h + self._barrier.residual(there, v)
+        for _ in range(CORRECTIONS):
+            step = self._system.solve(r, total)
+            if step is None:
+                return None
+            length = self._longest_inside(state, step[0], tau)
+            v = state.v + length * step[0]
+            there, now, phi = self._look(state, v)
+            ok, joins = filtering.accepts(here, state.filter, now, phi, alpha)
+            if ok:
+                return v, alpha, joins
+            if there.issue is not None or now > PROGRESS * theta:
+                return None
+            theta = now
+            total = length * total + self._barrier.residual(there, v)
+        return None
+
+    def _look(self, state: InteriorState, v: Vector) -> tuple[Estimate, float, float]:
+        """(values, theta, phi) at v; infinite where v is outside a domain."""
+        b = self._barrier
+        there = self.nlp.evaluate(v[: b.n])
+        if there.issue is not None or there.f is None or not np.isfinite(there.f):
+            return there, np.inf, np.inf
+        theta = float(np.abs(b.residual(there, v)).sum())
+        return there, theta, b.value(there, v, state.mu, state.lower, state.upper)
+
+    def _longest_inside(self, state: InteriorState, dv: Vector, tau: float) -> float:
+        """The longest step that stays inside, and near enough to what is known."""
+        b = self._barrier
+        length = _largest(dv[: b.n])
+        known = LONGEST * max(1.0, _largest(state.v[: b.n]))
+        below = state.v[b.below] - state.lower[b.below]
+        above = state.upper[b.above] - state.v[b.above]
+        inside = min(_longest(below, dv[b.below], tau), _longest(above, -dv[b.above], tau))
+        return inside if length <= known else min(inside, known / length)
+
+    def _centred(self, state: InteriorState) -> InteriorState:
+        """Bounds that rounding has met give way; their multipliers stay near mu / slack."""
+        b, mu = self._barrier, state.mu
+        low, high = state.lower.copy(), state.upper.copy()
+        room = EPSILON**0.75
+        met = b.below[state.v[b.below] - low[b.below] < EPSILON * mu]
+        low[met] -= room * np.maximum(1.0, np.abs(low[met]))
+        met = b.above[high[b.above] - state.v[b.above] < EPSILON * mu]
+        high[met] += room * np.maximum(1.0, np.abs(high[met]))
+        z_lower, z_upper = state.z_lower.copy(), state.z_upper.copy()
+        centre = mu / (state.v[b.below] - low[b.below])
+        z_lower[b.below] = z_lower[b.below].clip(centre / CENTRAL, centre * CENTRAL)
+        centre = mu / (high[b.above] - state.v[b.above])
+        z_upper[b.above] = z_upper[b.above].clip(centre / CENTRAL, centre * CENTRAL)
+        return replace(state, lower=low, upper=high, z_lower=z_lower, z_upper=z_upper)
+
+    def _error(self, state: InteriorState, estimate: Estimate, mu: float) -> float:
+        b = self._barrier
+        multipliers = float(state.z_lower.sum() + state.z_upper.sum())
+        count = b.below.size + b.above.size
+        all_of_them = float(np.abs(state.y).sum()) + multipliers
+        dual_scale = (
+            max(LARGE_MULTIPLIERS, all_of_them / max(state.y.size + count, 1)) / LARGE_MULTIPLIERS
+        )
+        bound_scale = max(LARGE_MULTIPLIERS, multipliers / max(count, 1)) / LARGE_MULTIPLIERS
+        r = b.objective_gradient(estimate) + b.pull(estimate, state.y)
+        r = (r - state.z_lower + state.z_upper)[~b.held]
+        below = (state.v[b.below] - state.lower[b.below]) * state.z_lower[b.below] - mu
+        above = (state.upper[b.above] - state.v[b.above]) * state.z_upper[b.above] - mu
+        return max(
+            _largest(r) / dual_scale,
+            _largest(b.residual(estimate, state.v)),
+            max(_largest(below), _largest(above)) / bound_scale,
+        )
+
+    # -- restoration ------------------------------------------------------------------------------
+
+    def _start_restoration(
+        self, state: InteriorState, here: Here, estimate: Estimate
+    ) -> InteriorState:
+        if self._nested or not state.y.size or here.theta <= 1e-12:
+            return replace(state, ended=Ending.STALLED)
+        x = state.v[: self._barrier.n]
+        mu = max(state.mu, _largest(self._barrier.residual(estimate, state.v)))
+        state = replace(
+            state,
+            filter=np.vstack((state.filter, here.entry())),
+            restored_from=x,
+            restored_mu=mu,
+        )
+        engine = self._restoration_engine(state)
+        inner = engine.start(engine.nlp.problem.x0, mu=mu)
+        return replace(state, inner=inner)
+
+    def _restoration_engine(self, state: InteriorState) -> InteriorPoint:
+        assert state.restored_from is not None
+        if self._restoration is None or self._restoration[0] is not state.restored_from:
+            program = Restoration(self.nlp, state.restored_from, state.restored_mu)
+            engine = InteriorPoint(program, self._tolerance, RESTORATION_ITERATIONS, nested=True)
+            self._restoration = (state.restored_from, program, engine)
+        return self._restoration[2]
+
+    def _restoring(self, state: InteriorState) -> InteriorState:
+        """One iteration of the restoration, and back if it has found enough."""
+        b = self._barrier
+        inner = self._restoration_engine(state).step(state.inner)
+        x = inner.v[: b.n]
+        state = replace(state, k=state.k + 1, inner=inner, step=inner.step)
+        estimate = self.nlp.evaluate(x)
+        if estimate.issue is None:
+            v = b.nearly_inside(b.with_slacks(x, estimate), state.v, state.lower, state.upper)
+            h = b.residual(estimate, v)
+            theta = float(np.abs(h).sum())
+            phi = b.value(estimate, v, state.mu, state.lower, state.upper)
+            state = replace(
+                state,
+                violation=_largest(h),
+                objective=estimate.f if estimate.f is not None else np.nan,
+            )
+            before = float(state.filter[-1, 0])
+            if theta <= RESTORED * before and not filtering.refused(state.filter, theta, phi):
+                return self._back(state, v)
+        if inner.ended is None:
+            return state
+        left = np.inf
+        if estimate.issue is None:
+            left = float(self.nlp.problem.violation(estimate.c).sum())
+        v = np.concatenate((x, state.v[b.n :]))
+        if inner.ended is Ending.SOLVED and left > INFEASIBLE:
+            return replace(state, v=v, inner=None, ended=Ending.INFEASIBLE)
+        return replace(state, v=v, inner=None, ended=Ending.STALLED)
+
+    def _back(self, state: InteriorState, v: Vector) -> InteriorState:
+        b = self._barrier
+        z_lower, z_upper = np.minimum(state.z_lower, 1e3), np.minimum(state.z_upper, 1e3)
+        if max(_largest(z_lower), _largest(z_upper)) >= 1e3:
+            z_lower, z_upper = b.has_lower.astype(float), b.has_upper.astype(float)
+        return replace(
+            state, v=v, y=np.zeros(state.y.size), z_lower=z_lower, z_upper=z_upper,
+            inner=None, restored_from=None,
+        )  # fmt: skip
+
+
+def _longest(room: Vector, change: Vector, tau: float) -> float:
+    """The longest step <= 1 that uses at most the share tau of the room."""
+    towards = change < 0.0
+    if not towards.any():
+        return 1.0
+    return min(1.0, tau * float((room[towards] / -change[towards]).min()))
+
+
+def _largest(values: Vector) -> float:
+    return float(np.abs(values).max(initial=0.0))

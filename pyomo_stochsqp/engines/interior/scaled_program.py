@@ -1,0 +1,130 @@
+r"""A program in scaled units: z = x / D, rows times r, objective times s.
+
+    g_z = s D g,      c_z = r c,      J_z = R J D,      W_z = s D W(x, y) D  with  y = r y_z / s
+
+``automatic`` gives rows and objective gradients of moderate size at the start (never more than 100,
+and unit size where they are smaller than that). Variables are scaled only where their units differ
+by a factor of a thousand or more: twenty sweeps that equilibrate the columns and rows of [g; J]
+(Ruiz), rounded to powers of two so that nothing is lost to rounding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...nlp import NLP
+from ...oracle import Estimate, Problem, Vector
+
+#: limits of the factors of rows and objective
+SMALLEST, LARGEST = 1e-8, 1e8
+SWEEPS = 20
+#: ratio of column factors from which variables are scaled
+DIFFERENT_UNITS = 1e3
+
+
+@dataclass(frozen=True)
+class Factors:
+    """D, r and s."""
+
+    variables: Vector
+    rows: Vector
+    objective: float
+
+    def user_multipliers(self, y: Vector) -> Vector:
+        return y * self.rows / self.objective
+
+    def own_multipliers(self, y: Vector) -> Vector:
+        return y * self.objective / self.rows
+
+
+class ScaledProgram:
+    """An NLP in scaled units."""
+
+    def __init__(self, nlp: NLP, factors: Factors):
+        problem = nlp.problem
+        self._nlp = nlp
+        self.factors = factors
+        self.second_order = nlp.second_order
+        D, r = factors.variables, factors.rows
+        self._entries = np.repeat(r, np.diff(problem.jac_indptr)) * D[problem.jac_indices]
+        if nlp.second_order:
+            indptr, rows = nlp.hessian_pattern()
+            columns = np.repeat(np.arange(problem.n), np.diff(indptr))
+            self._curvature = factors.objective * D[rows] * D[columns]
+        self.problem: Problem = replace(
+            problem,
+            x0=problem.x0 / D,
+            x_lower=problem.x_lower / D,
+            x_upper=problem.x_upper / D,
+            row_lower=problem.row_lower * r,
+            row_upper=problem.row_upper * r,
+        )
+
+    def evaluate(self, z: Vector) -> Estimate:
+        e = self._nlp.evaluate(z * self.factors.variables)
+        if e.issue is not None:
+            return e
+        s = self.factors.objective
+        return Estimate(
+            s * self.factors.variables * e.g,
+            self.factors.rows * e.c,
+            self._entries * e.J,
+            None if e.f is None else s * e.f,
+        )
+
+    def hessian_pattern(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        return self._nlp.hessian_pattern()
+
+    def hessian(self, z: Vector, y: Vector) -> Vector:
+        x = z * self.factors.variables
+        return self._curvature * self._nlp.hessian(x, self.factors.user_multipliers(y))
+
+
+def automatic(nlp: NLP, x: Vector) -> Factors:
+    """Factors from the derivatives at x and at two points near it."""
+    problem = nlp.problem
+    rng = np.random.default_rng(1)
+    size = np.abs(x)
+    step = 0.1 * np.where(size > 0.0, size, size.max(initial=0.0) or 1.0)
+    gradient, entries = np.zeros(problem.n), np.zeros(problem.jac_indices.size)
+    for point in (x, *(x + step * rng.standard_normal(problem.n) for _ in range(2))):
+        e = nlp.evaluate(problem.project(point))
+        if e.issue is None:
+            gradient = np.maximum(gradient, np.abs(e.g))
+            entries = np.maximum(entries, np.abs(e.J))
+    D = _column_factors(problem, gradient, entries)
+    rows = np.repeat(np.arange(problem.m), np.diff(problem.jac_indptr))
+    scaled = entries * D[problem.jac_indices]
+    norms = np.sqrt(np.bincount(rows, scaled * scaled, problem.m))
+    norms[norms == 0.0] = 1.0
+    slope = float(np.linalg.norm(gradient * D)) or 1.0
+    return Factors(
+        D,
+        np.clip(1.0 / norms, SMALLEST, LARGEST),
+        float(np.clip(1.0 / slope, SMALLEST, LARGEST)),
+    )
+
+
+def _column_factors(problem: Problem, gradient: Vector, entries: Vector) -> Vector:
+    """D by equilibration of [g; J]; ones where units do not differ much."""
+    n, m = problem.n, problem.m
+    rows = np.concatenate((np.zeros(n, dtype=np.intp), 1 + np.repeat(
+        np.arange(m), np.diff(problem.jac_indptr))))  # fmt: skip
+    columns = np.concatenate((np.arange(n), problem.jac_indices))
+    values = np.concatenate((gradient, entries))
+    D, R = np.ones(n), np.ones(m + 1)
+    for _ in range(SWEEPS):
+        scaled = values * R[rows] * D[columns]
+        largest_row, largest_column = np.zeros(m + 1), np.zeros(n)
+        np.maximum.at(largest_row, rows, scaled)
+        np.maximum.at(largest_column, columns, scaled)
+        R /= np.sqrt(np.where(largest_row > 0.0, largest_row, 1.0))
+        D /= np.sqrt(np.where(largest_column > 0.0, largest_column, 1.0))
+    used = np.zeros(n, dtype=bool)
+    used[columns[values > 0.0]] = True
+    if not used.any() or D[used].max() < DIFFERENT_UNITS * D[used].min():
+        return np.ones(n)
+    return np.exp2(np.round(np.log2(np.where(used, D, 1.0))))

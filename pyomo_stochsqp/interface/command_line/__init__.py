@@ -1,0 +1,6 @@
+"""``python -m pyomo_stochsqp``: each command a file with ``arguments`` and ``run``.
+
+main             the commands by name
+demo, solve_model, inspect_model, list_options, show_version
+model_file       models in Python files
+"""

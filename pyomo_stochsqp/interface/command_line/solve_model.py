@@ -1,0 +1,81 @@
+"""Solve the model of a Python file; every option of the solver is an option here."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from pyomo.contrib.solver.common.results import SolutionStatus, TerminationCondition
+
+from ...errors import OptionError
+from ..options.legacy_options import value_from_text
+from ..options.table import check_name
+from ..solver.solver import StochSQP
+from .json_report import json_report
+from .model_file import load_model
+
+FAILED = (
+    TerminationCondition.locallyInfeasible,
+    TerminationCondition.unbounded,
+    TerminationCondition.error,
+)
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Files and the time limit; options of the solver are read by :func:`run`."""
+    parser.add_argument("file", help="Python file that defines the model")
+    parser.add_argument("--model", help="name of the model, or of a function that returns it")
+    parser.add_argument("--time-limit", type=float, help="seconds")
+    parser.add_argument("--plot", metavar="FILE", help="draw the run (.png, .svg, .pdf)")
+    parser.add_argument("--json", metavar="FILE", help="write solution and history")
+    parser.add_argument("--quiet", action="store_true", help="no log")
+    parser.usage = f"{parser.prog} FILE [--model NAME] [--plot FILE] [--json FILE] [--option value]"
+    parser.epilog = "--batch-size 64 --seed 1: see 'python -m pyomo_stochsqp options'."
+
+
+def run(args: argparse.Namespace) -> int:
+    """Solve, print the solution, write what was asked for."""
+    options = solver_options(args.solver_options)
+    model = load_model(args.file, args.model)
+    results = StochSQP().solve(
+        model, tee=not args.quiet, time_limit=args.time_limit, load_solutions=False,
+        raise_exception_on_nonoptimal_result=False, **options,
+    )  # fmt: skip
+    condition = results.termination_condition
+    if results.solution_status is SolutionStatus.noSolution:
+        print(f"error: {results.extra_info.message}", file=sys.stderr)
+        return 1
+    results.solution_loader.load_solution()
+    print("\nSolution")
+    for variable, number in results.solution_loader.get_vars().items():
+        print(f"  {variable.name} = {number:.8g}")
+    if args.plot:
+        results.plot(args.plot, title=f"{args.file}: {results.message}")
+    if args.json:
+        with open(args.json, "w") as file:
+            json.dump(json_report(results), file, indent=1)
+    if condition is TerminationCondition.interrupted:
+        return 130
+    return 1 if condition in FAILED else 0
+
+
+def solver_options(rest: Sequence[str]) -> dict[str, Any]:
+    """``--batch-size 64``, ``--batch_size=64`` -> {'batch_size': 64}."""
+    found = {}
+    words = list(rest)
+    while words:
+        word = words.pop(0)
+        if not word.startswith("--"):
+            raise OptionError(f"'{word}': options are written --name value.")
+        name, equals, value = word[2:].partition("=")
+        name = name.replace("-", "_")
+        check_name(name)
+        if not equals:
+            if not words:
+                raise OptionError(f"--{name} needs a value.")
+            value = words.pop(0)
+        found[name] = value_from_text(value)
+    return found

@@ -1,0 +1,10 @@
+"""The solver in Pyomo's two interfaces.
+
+solver            the new interface
+session           one run with everything that watches it
+results           what a solve returns
+solution          a point and its multipliers, back into the model
+callback          what a user's function sees
+resume            what belongs to a run's identity
+legacy            the legacy interface; legacy_results
+"""

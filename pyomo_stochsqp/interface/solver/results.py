@@ -1,0 +1,123 @@
+r"""What a solve returns: Pyomo's Results, filled, with the history, the certificate and a plot."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyomo.common.config import ADVANCED_OPTION, ConfigValue
+from pyomo.contrib.solver.common.results import Results, SolutionStatus, TerminationCondition
+
+from ...certify import Tolerances
+from ...method import Stop
+from ...report.certified import CertifiedPoint
+from ...report.finished import FinishedRun
+from ...run import History, Outcome
+
+TERMINATION = {
+    Stop.CONVERGED: TerminationCondition.convergenceCriteriaSatisfied,
+    Stop.ITERATION_LIMIT: TerminationCondition.iterationLimit,
+    Stop.SAMPLE_LIMIT: TerminationCondition.iterationLimit,
+    Stop.TIME_LIMIT: TerminationCondition.maxTimeLimit,
+    Stop.STALLED: TerminationCondition.minStepLength,
+    Stop.LOCALLY_INFEASIBLE: TerminationCondition.locallyInfeasible,
+    Stop.UNBOUNDED: TerminationCondition.unbounded,
+    Stop.EVALUATION_ERROR: TerminationCondition.error,
+    Stop.INTERRUPTED: TerminationCondition.interrupted,
+}
+
+#: ends after which the last point is no candidate for a solution
+ASTRAY = (Stop.UNBOUNDED, Stop.EVALUATION_ERROR)
+
+
+class RunReport:
+    """Shared by the results of both interfaces: what a run leaves beyond Pyomo's own fields."""
+
+    _run: FinishedRun
+
+    @property
+    def history(self) -> History:
+        """One row per iteration: ``history["violation"]``, ``history.to_pandas()``."""
+        return self._run.history
+
+    @property
+    def certificates(self) -> History:
+        """One row per certified point."""
+        return self._run.certificates
+
+    @property
+    def certificate(self) -> CertifiedPoint | None:
+        """What is certified of the point that was returned; prints as a sentence."""
+        return self._run.certificate
+
+    @property
+    def iteration_count(self) -> int:
+        """Iterations made."""
+        return int(self._run.outcome.state.k)
+
+    @property
+    def samples(self) -> int:
+        """Scenarios drawn."""
+        return int(self._run.outcome.state.samples)
+
+    @property
+    def message(self) -> str:
+        """Why the run ended, in one sentence."""
+        return self._run.message
+
+    def plot(self, path: Any = None, title: str | None = None) -> Any:
+        """Draw the run (extra ``plot``); save it if a path (.png, .svg, .pdf) is given."""
+        return self._run.plot(path, title)
+
+
+class StochSQPResults(RunReport, Results):
+    """The results of the new interface."""
+
+    # ConfigDict turns attributes into entries, so the run lives in one.
+    @property
+    def _run(self) -> FinishedRun:  # type: ignore[override]
+        return self.extra_info.get("run").value()
+
+    @classmethod
+    def of(cls, run: FinishedRun, tolerances: Tolerances, seed: int) -> StochSQPResults:
+        """Everything that follows from the outcome."""
+        results = cls()
+        outcome, best = run.outcome, run.certificate
+        results.termination_condition = TERMINATION[outcome.stop]
+        results.solution_status = solution_status(outcome, tolerances)
+        found = results.solution_status is not SolutionStatus.infeasible
+        if best is not None and found and outcome.stop not in ASTRAY:
+            results.incumbent_objective = best.objective
+        info = results.extra_info
+        info.iteration_count = outcome.state.k
+        info.samples = outcome.state.samples
+        info.seed = seed
+        info.message = run.message
+        if best is not None:
+            info.objective_estimate = best.objective
+            info.objective_standard_error = best.objective_error
+        for name, value in (
+            ("history", run.history),
+            ("certificates", run.certificates),
+            ("certificate", best),
+            ("run", run),
+        ):
+            info.add(name, ConfigValue(value, visibility=ADVANCED_OPTION))
+        return results
+
+
+def solution_status(outcome: Outcome, tolerances: Tolerances) -> SolutionStatus:
+    """What the certificate says of the point, at its level of confidence.
+
+    The point is feasible if the upper bound of its infeasibility is below the tolerance, infeasible
+    if the lower bound is above it. In between the samples do not tell, and the status is unknown.
+    """
+    best = outcome.best
+    if outcome.stop is Stop.CONVERGED:
+        return SolutionStatus.optimal
+    if outcome.stop is Stop.LOCALLY_INFEASIBLE:
+        return SolutionStatus.infeasible
+    if best is None or outcome.stop in ASTRAY:
+        return SolutionStatus.unknown
+    if tolerances.feasible(best):
+        return SolutionStatus.feasible
+    return SolutionStatus.infeasible if tolerances.infeasible(best) else SolutionStatus.unknown

@@ -1,0 +1,151 @@
+r"""The solver of Pyomo's new interface (``pyomo.contrib.solver``)."""
+
+from __future__ import annotations
+
+import datetime
+import logging
+from dataclasses import replace
+from math import inf
+from timeit import default_timer
+from typing import Any
+
+from pyomo.common.timing import HierarchicalTimer
+from pyomo.contrib.solver.common.base import Availability, SolverBase
+from pyomo.contrib.solver.common.results import SolutionStatus, TerminationCondition
+from pyomo.contrib.solver.common.solution_loader import NoSolutionSolutionLoader
+from pyomo.contrib.solver.common.util import NoOptimalSolutionError, NoSolutionError
+from pyomo.core.staleflag import StaleFlagManager
+
+from ...compile.cache import CompilerCache
+from ...errors import EmptyModelError, InfeasibleModelError, ModelError
+from ...report.finished import FinishedRun
+from ...run import Outcome
+from ...run.checkpoint import load
+from ...solve import Setup, prepare
+from ...version import version_tuple
+from ..options.config import StochSQPConfig, given_options
+from ..options.table import validated
+from .results import StochSQPResults
+from .resume import continued
+from .session import run_session
+from .solution import StochSQPSolutionLoader
+
+logger = logging.getLogger("pyomo_stochsqp")
+
+
+class StochSQP(SolverBase):
+    """Stochastic SQP for models with expectations, as a Pyomo solver.
+
+    >>> import pyomo.environ as pyo, scipy.stats as st
+    >>> from pyomo.contrib.solver.common.factory import SolverFactory
+    >>> from pyomo_stochsqp import E, RandomParam
+    >>> m = pyo.ConcreteModel()
+    >>> m.x = pyo.Var(initialize=0.5)
+    >>> m.w = RandomParam(distribution=st.norm(1, 1))
+    >>> m.obj = pyo.Objective(expr=m.x**2)
+    >>> m.tilt = pyo.Constraint(expr=E(pyo.exp(m.x * m.w)) == 2.718281828)
+    >>> results = SolverFactory("stochsqp").solve(m, batch_size=256, seed=1, max_iter=500)
+    >>> round(m.x.value, 1)
+    0.7
+    """
+
+    CONFIG = StochSQPConfig()
+
+    def __init__(self, **kwds: Any):
+        super().__init__(**kwds)
+        self._compiler = CompilerCache()
+
+    def available(self) -> Availability:
+        """Always: the solver is this package."""
+        return Availability.FullLicense
+
+    def version(self) -> tuple[int, ...]:
+        """The version of this package."""
+        return version_tuple()
+
+    def solve(self, model: Any, **kwds: Any) -> StochSQPResults:
+        """Solve a model. Keywords are the entries of ``config``, for this solve only."""
+        began = default_timer()
+        stamp = datetime.datetime.now(datetime.timezone.utc)
+        config = self.config(value=kwds, preserve_implicit=True)
+        timer = config.timer = config.timer or HierarchicalTimer()
+        if config.threads not in (None, 1):
+            logger.warning("threads=%s is not used by stochsqp.", config.threads)
+        given = given_options(self.config, config, kwds)
+        checkpoint = None
+        if given.get("resume") is not None:
+            checkpoint = load(given["resume"])
+            given = continued(given, checkpoint)
+        options = validated(given)
+        StaleFlagManager.mark_all_as_stale()
+
+        timer.start("prepare")
+        start = None if checkpoint is None else checkpoint.start
+        try:
+            setup = prepare(model, options, start=start, compiler=self._compiler)
+        except EmptyModelError as error:
+            results = _nothing_to_solve(model, TerminationCondition.emptyModel, error)
+        except InfeasibleModelError as error:
+            results = _nothing_to_solve(model, TerminationCondition.provenInfeasible, error)
+        else:
+            timer.stop("prepare")
+            if config.time_limit is not None:
+                left = max(0.0, config.time_limit - (default_timer() - began))
+                setup = replace(setup, budget=replace(setup.budget, time_limit=left))
+            timer.start("run")
+            outcome, log = run_session(setup, options, config.tee, checkpoint)
+            timer.stop("run")
+            results = _results(setup, outcome)
+            results.solver_log = log
+        results.solver_name = self.name
+        results.solver_version = self.version()
+        results.solver_config = config
+        results.timing_info.start_timestamp = stamp
+        results.timing_info.timer = timer
+        results.timing_info.wall_time = default_timer() - began
+        _conclude(results, config)
+        return results
+
+
+def _results(setup: Setup, outcome: Outcome) -> StochSQPResults:
+    program = setup.program
+    problem = setup.oracle.problem
+    run = FinishedRun(outcome, problem.variable_names, problem.row_names, program.sign)
+    results = StochSQPResults.of(run, setup.tolerances, setup.seed)
+    results.objective_bound = -inf * program.sign
+    if program.objective_component is None:
+        # Pyomo's convention for a model without an objective.
+        results.incumbent_objective = results.objective_bound = None
+    if outcome.best is not None:
+        results.solution_loader = StochSQPSolutionLoader.of(program, problem, outcome.best)
+    else:
+        results.solution_loader = StochSQPSolutionLoader(program, outcome.state.x)
+    return results
+
+
+def _nothing_to_solve(
+    model: Any, condition: TerminationCondition, error: ModelError
+) -> StochSQPResults:
+    """What reading the model already showed."""
+    results = StochSQPResults()
+    message = str(error)
+    results.termination_condition = condition
+    results.extra_info.message = message
+    results.solution_loader = NoSolutionSolutionLoader(model, message)
+    return results
+
+
+def _conclude(results: StochSQPResults, config: StochSQPConfig) -> None:
+    """Raise or load, as the configuration asks."""
+    if (
+        config.raise_exception_on_nonoptimal_result
+        and results.solution_status is not SolutionStatus.optimal
+    ):
+        raise NoOptimalSolutionError(
+            f"{NoOptimalSolutionError.default_message} The run ended because "
+            f"{results.extra_info.message}."
+        )
+    if config.load_solutions:
+        if results.solution_status is SolutionStatus.noSolution:
+            raise NoSolutionError(results.extra_info.message)
+        results.solution_loader.load_solution()

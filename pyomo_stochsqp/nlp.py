@@ -1,0 +1,93 @@
+r"""A smooth program without randomness: what an engine solves.
+
+    min f(x)   s.t.   row_lower <= c(x) <= row_upper,   x_lower <= x <= x_upper
+
+All functions are exact. A stochastic problem becomes such a program once its sample is fixed:
+
+    f(x) = (1/N) sum_i F(x, w_i),      c(x) = (1/N) sum_i C(x, w_i),      i in the sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .oracle import Estimate, Oracle, Problem, Sample, SecondOrderOracle, Vector
+
+
+class NLP(Protocol):
+    """Values, first and second derivatives."""
+
+    problem: Problem
+    #: whether :meth:`hessian` may be asked for
+    second_order: bool
+
+    def evaluate(self, x: Vector) -> Estimate:
+        """f, g, c and J at x; with an issue where x is outside a function's domain."""
+
+    def hessian_pattern(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """(indptr, indices): upper triangle of the Lagrangian's Hessian, compressed columns."""
+
+    def hessian(self, x: Vector, y: Vector) -> Vector:
+        """Values of grad^2 f + sum_i y_i grad^2 c_i on that pattern."""
+
+
+class SampleAverage:
+    """The program of one fixed sample.
+
+    Second derivatives may be averaged over fewer scenarios: they decide how fast an engine
+    converges, not where to.
+    """
+
+    def __init__(
+        self,
+        oracle: Oracle,
+        samples: Sequence[Sample],
+        curvature_samples: Sequence[Sample] | None = None,
+    ):
+        self.problem = oracle.problem
+        self.second_order = isinstance(oracle, SecondOrderOracle)
+        self._oracle = oracle
+        self._samples = samples
+        self._curvature_samples = samples if curvature_samples is None else curvature_samples
+        #: the last point and its values: engines come back to it
+        self._seen: tuple[Vector, Estimate] | None = None
+
+    @property
+    def scenarios(self) -> int:
+        return sum(sample.scenarios for sample in self._samples)
+
+    def evaluate(self, x: Vector) -> Estimate:
+        if self._seen is None or not (self._seen[0] is x or np.array_equal(self._seen[0], x)):
+            made = [self._oracle.estimate(x, sample, objective=True) for sample in self._samples]
+            self._seen = (x, made[0] if len(made) == 1 else mean_estimate(made))
+        return self._seen[1]
+
+    def remember(self, x: Vector, estimate: Estimate) -> None:
+        """Values at x that somebody else has computed."""
+        self._seen = (x, estimate)
+
+    def hessian_pattern(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        assert isinstance(self._oracle, SecondOrderOracle)
+        return self._oracle.hessian_pattern()
+
+    def hessian(self, x: Vector, y: Vector) -> Vector:
+        assert isinstance(self._oracle, SecondOrderOracle)
+        made = [self._oracle.hessian(x, y, sample) for sample in self._curvature_samples]
+        return made[0] if len(made) == 1 else np.mean(made, axis=0)
+
+
+def mean_estimate(estimates: Sequence[Estimate]) -> Estimate:
+    """The mean of estimates on samples of equal size."""
+    issue = next((e.issue for e in estimates if e.issue is not None), None)
+    values = [e.f for e in estimates if e.f is not None]
+    return Estimate(
+        np.mean([e.g for e in estimates], axis=0),
+        np.mean([e.c for e in estimates], axis=0),
+        np.mean([e.J for e in estimates], axis=0),
+        float(np.mean(values)) if len(values) == len(estimates) else None,
+        issue,
+    )

@@ -1,0 +1,173 @@
+r"""Checkpoints: a run on disk, from which it continues bit for bit.
+
+A checkpoint is one ``.npz`` file of plain arrays (nothing is pickled) with everything a run carries
+from one iteration to the next: the method's state (see records.py), the history, the certificates.
+Random streams are counters and fixed samples have names, so that the state says what to draw again.
+
+It is written to a second file that then takes the place of the first. A process killed at any time
+leaves the last complete checkpoint behind.
+
+Whether it may be continued is decided by what is stored beside the run: labels that must be equal
+(the version, the model's names), and a probe, the estimate of (g, c, J) at the checkpoint's
+own point on one fixed sample, which must come out the same. The probe sees what labels cannot: a
+changed number in an expression, in a Param or in the data, another seed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import zipfile
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import CheckpointError
+from ..oracle import SETUP_STREAM, Oracle, Vector
+from .history import History
+from .progress import Progress
+from .records import packed, unpacked
+
+#: a probe may differ by this much between machines; on one machine it is equal
+PROBE_TOLERANCE = 1e-9
+#: without an interval given, checkpoints take this share of the run
+SHARE = 0.01
+
+Arrays = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """What a file holds."""
+
+    path: str
+    #: texts that must be equal where the run is continued
+    labels: dict[str, str]
+    #: a text for the caller: the options of the run
+    note: str
+    #: where the run began
+    start: Vector
+    #: where it stood, and the estimate there
+    x: Vector
+    probe: Vector
+    structure: Any
+    arrays: Arrays
+
+    def check(self, labels: Mapping[str, str], oracle: Oracle) -> None:
+        """Raise unless the run of this checkpoint may be continued here."""
+        for what, here in labels.items():
+            there = self.labels.get(what, "unknown")
+            if there != here:
+                raise CheckpointError(
+                    f"'{self.path}' cannot be continued: {what} was {there!r} then and is "
+                    f"{here!r} now. Restore it, or start anew without resume=."
+                )
+        probe = probe_of(oracle, self.x) if self.x.size == oracle.problem.n else np.empty(0)
+        if probe.shape != self.probe.shape or not np.allclose(
+            probe, self.probe, PROBE_TOLERANCE, PROBE_TOLERANCE, equal_nan=True
+        ):
+            raise CheckpointError(
+                f"'{self.path}' cannot be continued: at its own point the model now gives other "
+                "values than then, so an expression, a Param, the data or the seed has changed. "
+                "Restore the model, or start anew without resume=."
+            )
+
+    def restore(self, beginning: Progress, records: Iterable[type]) -> Progress:
+        """The run as it was; ``records`` are the classes that its state is made of."""
+        a = self.arrays
+        try:
+            count = sum(name.startswith("record.") for name in a)
+            arrays = [a[f"record.{i}"] for i in range(count)]
+            state = unpacked(self.structure, arrays, records)
+        except (KeyError, TypeError, IndexError) as error:
+            raise CheckpointError(
+                f"'{self.path}' does not hold a run of this version ({error})."
+            ) from None
+        return Progress(
+            state=state,
+            start=self.start,
+            history=History(beginning.history.columns, a["history"]),
+            certificates=History(beginning.certificates.columns, a["certificates"]),
+            drawn=a["drawn"],
+            seconds_before=float(a["seconds"]),
+        )
+
+
+def save(
+    path: str, progress: Progress, labels: Mapping[str, str], note: str, oracle: Oracle
+) -> None:
+    """Write a checkpoint; the file is always a complete one."""
+    records: list[NDArray[Any]] = []
+    structure = packed(progress.state, records)
+    arrays: Arrays = {
+        "history": progress.history.table,
+        "certificates": progress.certificates.table,
+        "drawn": progress.drawn,
+        "seconds": np.asarray(progress.seconds),
+        "note": np.asarray(note),
+        "labels": np.asarray(json.dumps(dict(labels))),
+        "start": progress.start,
+        "x": progress.state.x,
+        "probe": probe_of(oracle, progress.state.x),
+        "structure": np.asarray(json.dumps(structure)),
+    }
+    arrays |= {f"record.{i}": array for i, array in enumerate(records)}
+    fresh = f"{path}.new"
+    with open(fresh, "wb") as file:
+        np.savez(file, **arrays)  # type: ignore[arg-type]
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(fresh, path)
+
+
+def load(path: str) -> Checkpoint:
+    """Read a checkpoint; raises if the file is none."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            a = {name: file[name] for name in file.files}
+        labels = json.loads(str(a.pop("labels")))
+        structure = json.loads(str(a.pop("structure")))
+        note = str(a.pop("note"))
+        start, x, probe = a.pop("start"), a.pop("x"), a.pop("probe")
+    except FileNotFoundError:
+        raise CheckpointError(f"resume='{path}': there is no such file.") from None
+    except (OSError, EOFError, ValueError, KeyError, AttributeError, zipfile.BadZipFile) as error:
+        raise CheckpointError(f"resume='{path}' is not a checkpoint ({error}).") from None
+    return Checkpoint(path, labels, note, start, x, probe, structure, a)
+
+
+class Keeper:
+    """Writes checkpoints during a run. An observer of the loop."""
+
+    def __init__(self, write: Callable[[Progress], None], every: int | None):
+        self._write = write
+        self._every = every
+        self._due = inf if every is not None else 0.0
+        self._kept: Any = None
+
+    def __call__(self, progress: Progress) -> None:
+        if self._every is not None:
+            if progress.state.k % self._every == 0:
+                self.keep(progress)
+        elif time.perf_counter() >= self._due:
+            began = time.perf_counter()
+            self.keep(progress)
+            now = time.perf_counter()
+            self._due = now + (now - began) / SHARE
+
+    def keep(self, progress: Progress) -> None:
+        """Write now, unless this state is on disk already or could not be evaluated."""
+        if progress.state is not self._kept and progress.state.issue is None:
+            self._write(progress)
+            self._kept = progress.state
+
+
+def probe_of(oracle: Oracle, x: Vector) -> Vector:
+    """(g, c, J) at x on a small fixed sample: the model's fingerprint."""
+    estimate = oracle.estimate(x, oracle.draw(SETUP_STREAM, 1, [2] * len(oracle.sources)))
+    return np.concatenate([estimate.g, estimate.c, estimate.J])

@@ -1,0 +1,294 @@
+r"""The front door: from a model and options to a finished run, one line per room.
+
+declare -> compile, sample -> oracles -> stages (or sqp, baselines), certify -> run
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .baselines import RECORDS as BASELINE_RECORDS
+from .baselines import make_baseline
+from .certify import Certificate, Certifier, Sizes, Tolerances
+from .compile import Evaluator, compile_program
+from .declare import StochasticProgram, read_model
+from .declare.suffixes import scaling_factors, starting_duals
+from .engines import Ending, FeasibleFirst, Interior, TrustRegion
+from .errors import EmptyModelError, OptionError
+from .method import Method, Stop
+from .oracle import Oracle, SourceInfo, Vector
+from .oracles import ModelOracle
+from .run import Budget, Judge, Looked, Observer, Outcome, Progress, run
+from .run.looks import LookedState
+from .run.random_iterate import RandomIterate
+from .sample import Sampler
+from .scaling import Scaling, unscaled
+from .sqp import Choices, Parameters, StochasticSQP, assemble, make_schedule
+from .sqp.average import TailAverage
+from .stages import EngineFactory, Engines, Found, SampledPhase, SampledState, Staged, StagedState
+
+#: defaults of tol_feas and tol_opt, which are relative (see certify/certificate.py)
+SAMPLED_TOLERANCE = 1e-3
+EXACT_TOLERANCE = 1e-6
+#: limits of runs for which nobody has set any: scenarios of stages, iterations of Algorithm 1
+MAX_SAMPLES = 1e9
+MAX_ITER = 3000
+#: variables up to which an engine with full matrices comes first, and up to which it is used at all
+FEW, LARGEST_FULL = 300, 1000
+#: constraints with expectations from which on Algorithm 1 before the stages costs no time
+MANY_SAMPLED_ROWS = 50
+
+#: the records that the states of all methods are made of: what a checkpoint may hold
+RECORDS: tuple[type, ...] = (
+    StagedState, SampledState, Found, LookedState, TailAverage, Certificate, Sizes, Stop, Ending,
+    *TrustRegion.RECORDS, *FeasibleFirst.RECORDS, *StochasticSQP.RECORDS, *BASELINE_RECORDS,
+)  # fmt: skip
+
+Compiler = Callable[[StochasticProgram, Any], Evaluator]
+
+
+@dataclass(frozen=True)
+class Setup:
+    """A model made ready to run."""
+
+    program: StochasticProgram
+    oracle: Oracle
+    method: Method
+    certifier: Certifier
+    budget: Budget
+    tolerances: Tolerances
+    seed: int
+    #: how the method's multipliers become those of the user's problem
+    scaling: Scaling
+    #: what the method is, and what it solves its linear systems with, in words
+    description: str
+    #: the point to return: best, last, average or random
+    answer: str = "best"
+    #: multipliers to start from
+    multipliers: Vector | None = None
+
+    def beginning(self) -> Progress:
+        """The run before its first iteration."""
+        state = self.method.start(self.oracle.problem.x0)
+        if self.multipliers is not None:
+            y = self.multipliers * self.scaling.objective / self.scaling.rows
+            inner = getattr(state, "inner", None)
+            if inner is None:
+                state = replace(state, y=y)
+            else:
+                state = replace(state, inner=replace(inner, y=y))
+        return Progress.beginning(state, state.COLUMNS)
+
+    def run(
+        self,
+        observers: Sequence[Observer] = (),
+        progress: Progress | None = None,
+        at_end: Callable[[Progress], None] | None = None,
+    ) -> Outcome:
+        """Run to the end, from the beginning or from where ``progress`` stands."""
+        if self.answer == "random":
+            # First, so that a checkpoint of this iteration holds its draw.
+            observers = (RandomIterate(self.seed), *observers)
+        return run(
+            self.method,
+            self.beginning() if progress is None else progress,
+            Judge(self.oracle, self.certifier),
+            self.budget,
+            self.tolerances,
+            observers,
+            self.answer,
+            at_end,
+        )
+
+
+def prepare(
+    model: Any,
+    options: Mapping[str, Any],
+    start: Vector | None = None,
+    compiler: Compiler = compile_program,
+) -> Setup:
+    """Everything before the first iteration; ``start`` replaces the values of the Vars."""
+    seed = options["seed"] if options["seed"] is not None else secrets.randbits(32)
+    program = read_model(model)
+    if not program.variables:
+        raise EmptyModelError(f"Model '{model.name}' has no free variables.")
+    evaluator = compiler(program, options["jit"])
+    sampler = Sampler(program.sources, seed, options["sampling"], options["replacement"])
+    oracle = ModelOracle(program, evaluator, sampler)
+    if start is not None and start.size == oracle.problem.n:
+        oracle.problem = replace(oracle.problem, x0=start)
+    certifier = Certifier(oracle)
+    tolerances = _tolerances(options, oracle)
+    batch = batch_sizes(options["batch_size"], oracle.sources)
+    build = {"stages": _staged, "stochsqp": _algorithm_1}.get(options["algorithm"], _baseline)
+    method, scaling, description = build(options, program, oracle, certifier, tolerances, batch)
+    return Setup(
+        program=program,
+        oracle=oracle,
+        method=method,
+        certifier=certifier,
+        budget=_budget(options, batch),
+        tolerances=tolerances,
+        seed=seed,
+        scaling=scaling,
+        description=description,
+        answer=options["return_iterate"],
+        multipliers=starting_duals(program) if options["warm_start"] else None,
+    )
+
+
+Built = tuple[Method, Scaling, str]
+
+
+def _staged(
+    options: Mapping[str, Any],
+    program: StochasticProgram,
+    oracle: Oracle,
+    certifier: Certifier,
+    tolerances: Tolerances,
+    batch: tuple[int, ...],
+) -> Built:
+    """Fixed samples that grow."""
+    costly = any(part.costly for source in program.sources for part in source.parts)
+    max_samples = _budget(options, batch).max_samples
+    sampled = None
+    if _pays(options["sampled_phase"], oracle, costly):
+        sampled = SampledPhase(assemble(oracle, _choices(options, batch, program, oracle)).method)
+    method = Staged(
+        oracle, certifier, tolerances, engines_for(oracle), sampled, costly, max_samples
+    )
+    return method, unscaled(oracle.problem), "stages"
+
+
+def _pays(wanted: Any, oracle: Oracle, costly: bool) -> bool:
+    """Whether Algorithm 1 comes before the stages."""
+    if wanted != "auto":
+        return bool(wanted)
+    endless = any(source.size is None for source in oracle.sources)
+    return endless and not costly and int((~oracle.problem.exact_rows).sum()) >= MANY_SAMPLED_ROWS
+
+
+def engines_for(oracle: Oracle) -> Engines:
+    """Full matrices for few variables; an interior point for many, and where those fail."""
+    if oracle.problem.n <= FEW:
+        return Engines([Interior, TrustRegion], [TrustRegion, Interior], [TrustRegion, Interior])
+    always: list[EngineFactory] = [Interior, FeasibleFirst]
+    if oracle.problem.n <= LARGEST_FULL:
+        always.append(TrustRegion)
+    return Engines(always, always, always)
+
+
+def _algorithm_1(
+    options: Mapping[str, Any],
+    program: StochasticProgram,
+    oracle: Oracle,
+    certifier: Certifier,
+    tolerances: Tolerances,
+    batch: tuple[int, ...],
+) -> Built:
+    """The paper's method alone."""
+    assembly = assemble(oracle, _choices(options, batch, program, oracle))
+    method = Looked(assembly.method, oracle, certifier, tolerances, assembly.scaling)
+    return method, assembly.scaling, f"Algorithm 1, {assembly.kkt}"
+
+
+def _baseline(
+    options: Mapping[str, Any],
+    program: StochasticProgram,
+    oracle: Oracle,
+    certifier: Certifier,
+    tolerances: Tolerances,
+    batch: tuple[int, ...],
+) -> Built:
+    """Another method for the same model; its batches are constant, so beta has to diminish."""
+    beta = "diminishing" if options["beta"] == "auto" else options["beta"]
+    constants = None if isinstance(options["lipschitz"], str) else options["lipschitz"]
+    method = make_baseline(
+        options["algorithm"],
+        oracle,
+        batch,
+        make_schedule(beta),
+        options["merit_parameter"],
+        constants,
+    )
+    looked = Looked(method, oracle, certifier, tolerances)
+    return looked, unscaled(oracle.problem), options["algorithm"]
+
+
+def _choices(
+    options: Mapping[str, Any], batch: tuple[int, ...], program: StochasticProgram, oracle: Oracle
+) -> Choices:
+    """The options in the words of Algorithm 1."""
+    scaling = None
+    if options["scaling"] == "none":
+        scaling = unscaled(oracle.problem)
+    elif options["scaling"] == "user":
+        scaling = Scaling(*scaling_factors(program))
+    return Choices(
+        batch=batch,
+        growth=options["batch_growth"],
+        growth_rate=options["growth_rate"],
+        beta=options["beta"],
+        lipschitz=options["lipschitz"],
+        hessian=options["hessian"],
+        scaling=scaling,
+        kkt_solver=options["kkt_solver"],
+        elastic=options["direction"] == "elastic",
+        parameters=Parameters(
+            tau0=options["merit_parameter"],
+            xi0=options["ratio_parameter"],
+            eta=options["decrease_fraction"],
+            sigma=options["feasibility_share"],
+            eps_tau=options["merit_decrease"],
+            eps_xi=options["ratio_decrease"],
+            theta=options["step_range"],
+            step_rule=options["step_rule"],
+            step_cap=options["max_step"],
+            restarts=options["merit_restarts"],
+        ),
+    )
+
+
+def _budget(options: Mapping[str, Any], batch: tuple[int, ...]) -> Budget:
+    """The limits that the user has set, and generous ones where there are none."""
+    max_iter, max_samples = options["max_iter"], options["max_samples"]
+    if options["algorithm"] == "stages":
+        return Budget(
+            np.inf if max_iter is None else max_iter,
+            MAX_SAMPLES if max_samples is None else max_samples,
+            max_samples_given=max_samples is not None,
+        )
+    max_iter = MAX_ITER if max_iter is None else max_iter
+    if max_samples is None:
+        # growing batches are to use what constant ones would have
+        grows = options["batch_growth"] != "constant" and options["algorithm"] == "stochsqp"
+        max_samples = max_iter * sum(batch) if batch and grows else np.inf
+    return Budget(max_iter, max_samples, max_samples_given=True)
+
+
+def _tolerances(options: Mapping[str, Any], oracle: Oracle) -> Tolerances:
+    sampled = any(s.size is None for s in oracle.sources)
+    default = SAMPLED_TOLERANCE if sampled else EXACT_TOLERANCE
+    return Tolerances(options["tol_feas"] or default, options["tol_opt"] or default)
+
+
+def batch_sizes(batch_size: Any, sources: Sequence[SourceInfo]) -> tuple[int, ...]:
+    """One size per source, from a number or a mapping of source names."""
+    if not isinstance(batch_size, Mapping):
+        return (batch_size,) * len(sources)
+    names = [s.name for s in sources]
+    for name in batch_size:
+        if name not in names:
+            raise OptionError(
+                f"batch_size names the source '{name}', but the model's sources are "
+                f"{', '.join(names) or 'none'}."
+            )
+    missing = [n for n in names if n not in batch_size]
+    if missing:
+        raise OptionError(f"batch_size gives no size for the source '{missing[0]}'.")
+    return tuple(batch_size[n] for n in names)
