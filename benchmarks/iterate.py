@@ -20,9 +20,11 @@ import pyomo.environ as pyo
 from scipy.linalg.lapack import dpotrf, dpotrs
 from scipy.special import expit
 
+from benchmarks.literal import literal_sqp
 from pyomo_stochsqp import E, RandomParam, RandomSource
-from pyomo_stochsqp.interface.options import validated
-from pyomo_stochsqp.interface.pipeline import prepare
+from pyomo_stochsqp.interface.options.table import validated
+from pyomo_stochsqp.run import History
+from pyomo_stochsqp.solve import prepare
 
 TAU0, XI0, ETA, SIGMA, EPS_TAU, EPS_XI, THETA, BETA = 0.1, 1.0, 0.5, 0.1, 0.01, 0.01, 10.0, 1.0
 
@@ -151,26 +153,18 @@ def small(batch: int) -> tuple:
 def compare(name: str, problem: tuple, batch: int, iterations: int, repeats: int = 9) -> float:
     """Print microseconds per iteration of both sides and return their ratio."""
     model, estimate, x0, L, Gamma = problem
-    options = validated(
-        {
-            "preset": "paper",
-            "lipschitz": (L, Gamma),
-            "batch_size": batch,
-            "seed": 1,
-            "max_iter": iterations,
-            "replacement": True,
-        }
-    )
-    setup = prepare(model, options)
+    given = {"preset": "paper", "lipschitz": (L, Gamma), "batch_size": batch, "seed": 1}
+    setup = prepare(model, validated({**given, "replacement": True}))
+    sizes = [batch] * len(setup.oracle.sources)
+    method = literal_sqp(setup.oracle, sizes, 1.0, (L, Gamma))
     ours, theirs = [], []
     for _ in range(repeats):
         start = time.process_time()
         hand_written(estimate, x0, L, Gamma, iterations)
         theirs.append(time.process_time() - start)
-        method = setup.assembly.method
         state = method.start(x0)
         start = time.process_time()
-        history = setup.beginning().history
+        history = History(state.COLUMNS)
         for _ in range(iterations):
             state = method.step(state)
             history.append(state.record())

@@ -39,8 +39,8 @@ from scipy.sparse import csr_array
 
 from pyomo_stochsqp.kkt import KKTBackend, KKTPattern, make_backend
 from pyomo_stochsqp.oracle import Jacobian, Problem, Vector
-from pyomo_stochsqp.sqp.elastic_qp import ElasticQP
-from pyomo_stochsqp.sqp.qp_model import WarmStart
+from pyomo_stochsqp.qp.elastic_qp import ElasticQP
+from pyomo_stochsqp.qp.quadratic_program import WarmStart
 
 #: What is promised: warm steps up to 2000 x 1000, and late ones there.
 WARM_WITHIN, LATE_WITHIN = 8.0, 3.0

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from benchmarks.truth import Array, TrueValues, true_values
-from pyomo_stochsqp.oracle import Estimate, Oracle, Sample, Vector
+from pyomo_stochsqp.oracle import Estimate, Oracle, Sample, Vector, exact_estimate
 
 #: numbers of a stack of Jacobians that are held at once
 STACK = 2_000_000
@@ -37,9 +37,6 @@ class Trace:
 
     def draw(self, stream: int, k: int, batch: Sequence[int]) -> Sample:
         return self._exact.draw(stream, k, batch)
-
-    def full(self, x: Vector, objective: bool = False) -> Estimate:
-        return self._exact.full(x, objective)
 
     def estimate(self, x: Vector, sample: Sample, objective: bool = False) -> Estimate:
         estimate = self._exact.estimate(x, sample, objective)
@@ -76,7 +73,7 @@ class Trace:
 
 def errors_at(oracle: Oracle, points: Sequence[Vector]) -> tuple[Array, Array]:
     """(infeasibility, stationarity) of given points, from full passes."""
-    exact = [oracle.full(x) for x in points]
+    exact = [exact_estimate(oracle, x) for x in points]
     g, c, J = (np.array([getattr(e, name) for e in exact]) for name in "gcJ")
     values = true_values(oracle.problem, g, c, J)
     return values.infeasibility, values.stationarity

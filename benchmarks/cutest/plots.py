@@ -3,7 +3,9 @@ r"""The paper's figures of the first study, from the result file.
 boxes-constant      infeasibility and stationarity of best iterates, beta = 0.1, by eps_g
 boxes-diminishing   the same with diminishing beta_k
 tau-histogram       log10 of the final merit parameter, constant beta
-profiles            true KKT error along the run, mean and 95 % band of the mean
+profiles            true KKT error along the run, mean and 95 % band of the mean (Student's t)
+
+Beside the paper's two methods stand our defaults, with the samples and the CPU time of Algorithm 1.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from scipy import stats
 
 from benchmarks.cutest.settings import (
     CONSTANT,
@@ -24,7 +27,7 @@ from benchmarks.cutest.settings import (
     TAU_MIN,
     Setting,
 )
-from benchmarks.cutest.summary import errors, records
+from benchmarks.cutest.summary import coverage, errors, records
 from benchmarks.store import ResultFile
 
 mpl.use("Agg")
@@ -36,13 +39,13 @@ from matplotlib.ticker import MultipleLocator
 SHOWN = (
     ("sqp", "best", "Algorithm 1, best iterate", "tab:red"),
     ("subgradient", "best", "subgradient, best iterate of 7 runs", "tab:blue"),
-    ("defaults", "returned", "our defaults, point returned, equal samples", "tab:green"),
+    ("stages", "returned", "our defaults, point returned", "tab:green"),
 )
 KINDS = ("infeasibility error", "stationarity error")
 NOISES = ((LARGE_NOISE, "tab:red"), (SMALL_NOISE, "tab:cyan"))
 SUFFIXES = (".png", ".svg")
-#: two-sided 95 % of a normal mean; a band that reaches zero is cut at this share of the mean
-BAND, FLOOR = 1.96, 0.05
+#: confidence of a band; one that reaches zero is cut at this share of the mean
+CONFIDENCE, FLOOR = 0.95, 0.05
 
 
 def write(results: ResultFile, out: Path) -> list[Path]:
@@ -77,16 +80,34 @@ def boxes(results: ResultFile, rows: list[list[Setting]], title: str) -> Any:
         len(rows), 2, figsize=size, squeeze=False, sharey="col", layout="constrained"
     )
     for row, pair in zip(rows, axes, strict=True):
+        same = len({s.eps_g for s in row}) == 1 and len(row) > 1
         for column, ax in enumerate(pair):
             _boxes_of(results, row, column, ax)
+            ax.set_xticks(range(len(row)), [_tick(s, not same) for s in row])
             ax.set_ylabel(KINDS[column])
+            if same:
+                ax.set_title(f"$\\epsilon_g = {_number(row[0].eps_g)}$", fontsize=9)
+    used = [s.name for row in rows for s in row]
     shown = [s for s in SHOWN if records(results, s[0])]
-    handles = [Patch(color=colour, label=label) for _, _, label, colour in shown]
-    figure.legend(handles=handles, loc="outside upper center", ncols=3, fontsize=9)
-    figure.supxlabel(
-        f"(ε_g, ε_c, ε_J), {title}; boxes: quartiles, whiskers: 5 and 95 %", fontsize=9
-    )
+    handles = [
+        Patch(color=colour, label=f"{label} ({coverage(results, method, used)})")
+        for method, _, label, colour in shown
+    ]
+    figure.legend(handles=handles, loc="outside upper center", ncols=1, fontsize=9)
+    figure.supxlabel(f"{title}; boxes: quartiles, whiskers: 5 and 95 %", fontsize=9)
     return figure
+
+
+def _tick(setting: Setting, with_g: bool) -> str:
+    lines = [rf"$\epsilon_g = {_number(setting.eps_g)}$"] if with_g else []
+    lines += [rf"$\epsilon_c = {_number(setting.eps_c)}$"]
+    return "\n".join([*lines, rf"$\epsilon_J = {_number(setting.eps_J)}$"])
+
+
+def _number(value: float) -> str:
+    """A power of ten as one, other numbers as they are."""
+    power = round(np.log10(value))
+    return f"10^{{{power}}}" if np.isclose(value, 10.0**power) else f"{value:g}"
 
 
 def _boxes_of(results: ResultFile, row: list[Setting], column: int, ax: Any) -> None:
@@ -105,7 +126,6 @@ def _boxes_of(results: ResultFile, row: list[Setting], column: int, ax: Any) -> 
                 patch_artist=True, boxprops={"facecolor": colour, "linewidth": 0.8},
                 medianprops=style, whiskerprops=style, capprops=style,
             )  # fmt: skip
-    ax.set_xticks(range(len(row)), [f"{s.eps_g:g}, {s.eps_c:g},\n{s.eps_J:g}" for s in row])
     ax.tick_params(axis="x", labelsize=8)
     ax.yaxis.set_major_locator(MultipleLocator(1))
     ax.yaxis.set_major_formatter(lambda value, _: f"$10^{{{value:.0f}}}$")
@@ -149,7 +169,12 @@ def profiles(results: ResultFile) -> Any:
         ax.set_axis_off()
     handles = [Patch(color=c, label=f"(ε_g, ε_c, ε_J) = {s.variances}") for s, c in NOISES]
     figure.legend(handles=handles, loc="outside upper center", ncols=2, fontsize=9)
-    figure.supxlabel("iteration", fontsize=9)
+    seeds = len({r["seed"] for r in records(results, "profile")})
+    figure.supxlabel(
+        f"iteration; means of {seeds} seeds with 95 % bands (Student's t), cut at a twentieth of "
+        "the mean where they would reach zero",
+        fontsize=9,
+    )
     figure.supylabel("true KKT error", fontsize=9)
     return figure
 
@@ -160,7 +185,8 @@ def _band(lines: list[Any], colour: str, ax: Any) -> None:
     mean = curves.mean(axis=0)
     spread = np.zeros_like(mean)
     if len(curves) > 1:
-        spread = BAND * curves.std(axis=0, ddof=1) / np.sqrt(len(curves))
+        t = stats.t.ppf(0.5 + 0.5 * CONFIDENCE, len(curves) - 1)
+        spread = t * curves.std(axis=0, ddof=1) / np.sqrt(len(curves))
     k = lines[0]["k"][:length]
     ax.plot(k, mean, color=colour, linewidth=1.0)
     ax.fill_between(

@@ -59,3 +59,17 @@ def share_better(results: ResultFile) -> tuple[float, int]:
             total += 1
             wins += errors([results[key]], "best").max() < errors([line], "best").max()
     return (wins / total if total else float("nan")), total
+
+
+def coverage(results: ResultFile, method: str, settings: Iterable[str] | None = None) -> str:
+    """How many problems and seeds stand behind a method, in the settings that are asked about."""
+    wanted = None if settings is None else set(settings)
+    lines = [r for r in records(results, method) if wanted is None or r["setting"] in wanted]
+    seeds: dict[str, set[int]] = {}
+    for r in lines:
+        seeds.setdefault(r["problem"], set()).add(r["seed"])
+    counts = sorted({len(s) for s in seeds.values()})
+    if not counts:
+        return "none"
+    number = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    return f"{len(seeds)} problems, {number} seed{'s' if counts[-1] > 1 else ''} each"

@@ -5,6 +5,7 @@ The paper gives its errors as box plots, without numbers; what it says in words 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from benchmarks.cutest.settings import (
     SMALL_NOISE,
     TAU_MIN,
 )
-from benchmarks.cutest.summary import errors, records, settings_of, share_better
+from benchmarks.cutest.summary import coverage, errors, records, settings_of, share_better
 from benchmarks.store import Record, ResultFile
 
 #: statement of the assumption, what the paper reports, and how an instance is judged
@@ -29,28 +30,38 @@ VALIDITY: tuple[tuple[str, str, Callable[[Record], float]], ...] = (
     (f"final tau >= {TAU_MIN:g}", "> 97 %", lambda r: r["tau"] >= TAU_MIN),
     ("xi constant after iteration 4000", "about 99.5 %", lambda r: r["xi_settled"]),
 )
+#: ends of a run that has used what Algorithm 1 has
+ENDINGS = {"SAMPLE_LIMIT": "all samples used", "INTERRUPTED": "all CPU time used"}
 #: J loses rank at their starting points
 RANK_DEFICIENT = ("HS61", "S316-322")
 
 
 def write(results: ResultFile, out: Path) -> list[Path]:
     """Write all tables into one file."""
-    parts = [coverage(results), best_errors(results), other_errors(results)]
-    parts += [failures(results), wins(results), validity(results), profile_ends(results)]
+    parts = [instances(results), best_errors(results), other_errors(results)]
+    parts += [endings(results), wins(results), validity(results), profile_ends(results)]
+    parts += [crossings(results)]
     path = out / "tables.md"
     path.write_text("\n\n".join(p for p in parts if p) + "\n")
     return [path]
 
 
-def coverage(results: ResultFile) -> str:
+METHODS = {
+    "sqp": "Algorithm 1",
+    "sqp-scaled": "the same with gradients scaled to 100",
+    "subgradient": "subgradient method",
+    "stages": "our defaults",
+    "profile": "profiles",
+}
+
+
+def instances(results: ResultFile) -> str:
     """How much of the study the file holds."""
     lines = []
-    for method in ("sqp", "subgradient", "defaults", "profile"):
+    for method, name in METHODS.items():
         found = records(results, method)
         if found:
-            problems = len({r["problem"] for r in found})
-            seeds = len({r["seed"] for r in found})
-            lines.append(f"{method}: {len(found)} instances ({problems} problems, {seeds} seeds)")
+            lines.append(f"{name}: {len(found)} instances ({coverage(results, method)})")
     iterations = sorted({r["iterations"] for r in results})
     return f"Iterations: {', '.join(map(str, iterations))}. " + "; ".join(lines) + "."
 
@@ -64,23 +75,22 @@ def best_errors(results: ResultFile) -> str:
     ]
     for name in settings_of(results, SETTINGS):
         cells = []
-        for method, which in (("sqp", "best"), ("subgradient", "best"), ("defaults", "returned")):
+        for method, which in (("sqp", "best"), ("subgradient", "best"), ("stages", "returned")):
             cells += quartiles(errors(records(results, method, name), which))
         rows.append(f"| {label(name)} | " + " | ".join(cells) + " |")
     head = "Best iterates of Algorithm 1 and of the subgradient method (seven runs), and the point"
-    return f"{head} that our defaults return from as many samples: Q1 / median / Q3.\n\n" + table(
-        rows
-    )
+    what = "that our defaults return with its samples and CPU time: Q1 / median / Q3."
+    return f"{head} {what}\n\n" + table(rows)
 
 
 def other_errors(results: ResultFile) -> str:
     """Medians of the last iterate and of the tail, beside the best."""
     rows = [
-        "| setting | Algorithm 1: best | last | tail mean | our defaults: best | last | returned |",
-        "|---|---|---|---|---|---|---|",
+        "| setting | Algorithm 1: best | last | tail mean | our defaults: returned |",
+        "|---|---|---|---|---|",
     ]
     columns = [("sqp", w) for w in ("best", "last", "tail_mean")]
-    columns += [("defaults", w) for w in ("best", "last", "returned")]
+    columns += [("stages", "returned")]
     for name in settings_of(results, SETTINGS):
         cells = []
         for method, which in columns:
@@ -94,11 +104,19 @@ def other_errors(results: ResultFile) -> str:
     )
 
 
-def failures(results: ResultFile) -> str:
-    """Runs of our defaults that ended with an exception."""
-    lines = records(results, "defaults")
-    failed = [r for r in lines if r["stop"].endswith("Error")]
-    return f"Our defaults failed in {len(failed)} of {len(lines)} runs." if failed else ""
+def endings(results: ResultFile) -> str:
+    """How the runs of our defaults ended."""
+    lines = records(results, "stages")
+    if not lines:
+        return ""
+    counts = Counter(ENDINGS.get(r["stop"], r["stop"].lower().replace("_", " ")) for r in lines)
+    parts = [f"{stop}: {number}" for stop, number in counts.most_common()]
+    where = [r for r in lines if r["stop"] not in ENDINGS]
+    problems = Counter(r["problem"] for r in where)
+    named = ", ".join(f"{name} ({n})" for name, n in problems.most_common())
+    return f"Runs of our defaults ended with {'; '.join(parts)}." + (
+        f" Those without the whole budget were on {named}." if named else ""
+    )
 
 
 def wins(results: ResultFile) -> str:
@@ -118,18 +136,26 @@ def validity(results: ResultFile) -> str:
     everything = [r for r in records(results, "sqp") if r["setting"] in names]
     if not everything:
         return ""
+    columns = {f"here ({len(everything)})": everything}
     regular = [r for r in everything if r["problem"] not in RANK_DEFICIENT]
+    columns[f"without {' and '.join(RANK_DEFICIENT)} ({len(regular)})"] = regular
+    scaled = [r for r in records(results, "sqp-scaled") if r["problem"] not in RANK_DEFICIENT]
+    if scaled:
+        columns[f"... and gradients scaled to 100 ({len(scaled)})"] = scaled
     rows = [
-        f"| condition | paper (1980 instances) | here ({len(everything)}) "
-        f"| without {' and '.join(RANK_DEFICIENT)} ({len(regular)}) |",
-        "|---|---|---|---|",
+        f"| condition | paper (1980 instances) | {' | '.join(columns)} |",
+        "|---" * (2 + len(columns)) + "|",
     ]
     for condition, paper, judge in VALIDITY:
-        cells = [
-            f"{100 * np.mean([judge(r) for r in lines]):.1f} %" for lines in (everything, regular)
-        ]
+        cells = [f"{100 * np.mean([judge(r) for r in lines]):.1f} %" for lines in columns.values()]
         rows.append(f"| {condition} | {paper} | {' | '.join(cells)} |")
-    return "Validity of the assumption on merit and ratio parameters.\n\n" + table(rows)
+    moving = Counter(r["problem"] for r in everything if not r["tau_settled"])
+    where = ", ".join(f"{name} ({n} of its instances)" for name, n in moving.most_common())
+    return (
+        "Validity of the assumption on merit and ratio parameters.\n\n"
+        + table(rows)
+        + (f"\n\nUnscaled, tau still moves after iteration 4000 on {where}." if where else "")
+    )
 
 
 def profile_ends(results: ResultFile) -> str:
@@ -145,6 +171,30 @@ def profile_ends(results: ResultFile) -> str:
     if len(rows) == 2:
         return ""
     return "Data profiles: mean true KKT error at the last iteration.\n\n" + table(rows)
+
+
+def crossings(results: ResultFile) -> str:
+    """Where the smaller noise has the larger error, on average and in the median."""
+    sentences = []
+    for average, word in ((np.mean, "mean"), (np.median, "median")):
+        found = [f for f in (_crossing(results, name, average) for name in PROFILES) if f]
+        where = f"on {', '.join(found)}" if found else "nowhere"
+        sentences.append(f"the {word} error of the smaller noise is above the other's {where}")
+    if not records(results, "profile"):
+        return ""
+    return "After the first iteration " + "; ".join(sentences) + "."
+
+
+def _crossing(results: ResultFile, name: str, average: Callable[..., np.ndarray]) -> str:
+    large, small = (records(results, "profile", s.name, [name]) for s in (LARGE_NOISE, SMALL_NOISE))
+    if not (large and small):
+        return ""
+    k = large[0]["k"]
+    upper, lower = (average([r["error"] for r in lines], axis=0) for lines in (large, small))
+    above = [k[i] for i in np.flatnonzero(lower > upper) if k[i] > 1]
+    return (
+        f"{name} ({len(above)} of {len(k)} points, k = {above[0]} to {above[-1]})" if above else ""
+    )
 
 
 def quartiles(pairs: np.ndarray) -> list[str]:

@@ -30,8 +30,8 @@ from benchmarks.cutest.settings import LARGE_NOISE
 from benchmarks.inequalities.errors import model_oracle
 from benchmarks.inequalities.tables import table, verdict
 from pyomo_stochsqp import E, RandomParam
-from pyomo_stochsqp.estimate import GaussianNoiseOracle
 from pyomo_stochsqp.oracle import Oracle
+from pyomo_stochsqp.oracles import GaussianNoiseOracle
 from pyomo_stochsqp.sqp import Choices, assemble
 
 ITERATIONS = 3000

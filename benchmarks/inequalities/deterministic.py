@@ -4,8 +4,7 @@ An answer counts as
 
     optimum   |f - f*| <= 1e-5 max(1, |f*|)  at a point whose certificate meets the tolerances
     better    f < f* by more than that, at such a point (a published value may be rounded)
-    local     another f at such a point: the KKT conditions hold to 1e-6, relative to the gradients
-              near the start, but a better local solution is known
+    local     another f at such a point: a local solution within 1e-6, but a better one is known
     FAILED    anything else
 
 A KKT point need not be a minimiser; problems whose docstring names other stationary values list
@@ -18,7 +17,7 @@ c and J together, certificates included. SLSQP gets the same functions.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,10 +26,10 @@ from scipy.optimize import minimize
 from benchmarks.inequalities.errors import model_oracle
 from benchmarks.inequalities.registry import Collection, Entry
 from benchmarks.inequalities.tables import table
-from pyomo_stochsqp.interface.options import validated
-from pyomo_stochsqp.interface.pipeline import prepare
-from pyomo_stochsqp.oracle import Estimate, Jacobian, Oracle, Sample, Vector
-from pyomo_stochsqp.report import Stop
+from pyomo_stochsqp.interface.options.table import validated
+from pyomo_stochsqp.method import Stop
+from pyomo_stochsqp.oracle import Estimate, Jacobian, Oracle, Sample, Vector, exact_estimate
+from pyomo_stochsqp.solve import prepare
 
 CLOSE = 1e-5
 #: SLSQP: relative violation that counts as feasible, tolerance, iterations
@@ -46,7 +45,8 @@ class Answer:
     status: str
     f: float
     violation: float
-    stationarity: float
+    #: bound on f minus its value at a local solution, relative to the size of f
+    gap: float
     iterations: int
     evaluations: int
 
@@ -56,21 +56,18 @@ class Counter:
 
     def __init__(self, oracle: Any):
         self.count = 0
-        self._estimate, self._full = oracle.estimate, oracle.full
-        oracle.estimate, oracle.full = self.estimate, self.full
+        self._estimate = oracle.estimate
+        oracle.estimate = self.estimate
 
     def estimate(self, x: Vector, sample: Sample, objective: bool = False) -> Estimate:
         self.count += 1
         return self._estimate(x, sample, objective)
 
-    def full(self, x: Vector, objective: bool = False) -> Estimate:
-        self.count += 1
-        return self._full(x, objective)
-
 
 def solve(entry: Entry, **options: Any) -> Answer:
     """Our answer, at default options unless others are given."""
-    setup = prepare(entry.build(), validated(options), time_limit=TIME_LIMIT)
+    setup = prepare(entry.build(), validated(options))
+    setup = replace(setup, budget=replace(setup.budget, time_limit=TIME_LIMIT))
     counter = Counter(setup.oracle)
     outcome = setup.run()
     best, status = outcome.best, outcome.stop.name
@@ -83,7 +80,7 @@ def solve(entry: Entry, **options: Any) -> Answer:
         status,
         best.objective,
         best.infeasibility,
-        best.relative_stationarity,
+        best.relative_gap,
         outcome.state.k,
         counter.count,
     )
@@ -153,7 +150,7 @@ class _Memory:
 
     def __call__(self, x: Vector) -> Estimate:
         if self._x is None or not np.array_equal(x, self._x):
-            self._x, self._values = x.copy(), self._oracle.full(x.copy(), objective=True)
+            self._x, self._values = x.copy(), exact_estimate(self._oracle, x.copy(), True)
         return self._values
 
 
@@ -169,7 +166,7 @@ class _Dense:
 
 
 HEAD = (
-    "problem", "n", "m", "answer", "status", "f", "f*", "violation", "rel. stat", "iter", "eval",
+    "problem", "n", "m", "answer", "status", "f", "f*", "violation", "gap", "iter", "eval",
     "SLSQP", "f", "iter", "eval",
 )  # fmt: skip
 
@@ -184,7 +181,7 @@ def study(title: str, collection: Collection, names: Sequence[str]) -> str:
         kinds.append(ours.kind.rstrip("?"))
         rows.append([
             name, len(entry.start), len(model.c), ours.kind, ours.status, f"{ours.f:.8g}",
-            f"{entry.value:.8g}", ours.violation, ours.stationarity, ours.iterations,
+            f"{entry.value:.8g}", ours.violation, ours.gap, ours.iterations,
             ours.evaluations, theirs.kind, f"{theirs.f:.8g}", theirs.iterations,
             theirs.evaluations,
         ])  # fmt: skip

@@ -4,25 +4,28 @@ r"""True KKT errors of a point, from exact values of all functions.
     stationarity    |clip(x - (g + J'y), l, u) - x|_inf
     outside         max_i dist(x_i, [l_i, u_i])
 
-y are the multipliers of the projected-gradient step with H = I, those of the solver's own
-certificates: y_i is zero where row i is further from its limit than that step goes, and has the
-sign of the limit where it is not. Errors are in the units of the problem as stated, and
-stationarity also relative to the objective's gradient near the start (``Units``), which is what the
-solver's tolerances speak of.
+y are the multipliers of the projected-gradient step with H = I: y_i is zero where row i is further
+from its limit than that step goes, and has the sign of the limit where it is not. Errors are in the
+units of the problem as stated.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from pyomo_stochsqp.compile import compile_program
 from pyomo_stochsqp.declare import read_model
-from pyomo_stochsqp.estimate import ModelOracle
-from pyomo_stochsqp.oracle import Oracle, Vector
-from pyomo_stochsqp.report.certificate import Multipliers
+from pyomo_stochsqp.oracle import Estimate, Oracle, Problem, Vector, exact_estimate
+from pyomo_stochsqp.oracles import GaussianNoiseOracle, ModelOracle
 from pyomo_stochsqp.sample import Sampler
+from pyomo_stochsqp.sqp import Choices
+from pyomo_stochsqp.sqp.build import subproblem_for
+
+#: (x, values at x) -> (y, the residual they leave)
+Multipliers = Callable[[Vector, Estimate], tuple[Vector, Vector]]
 
 
 @dataclass(frozen=True)
@@ -39,10 +42,16 @@ class Errors:
         return max(self.infeasibility, self.stationarity)
 
 
+def multipliers_of(problem: Problem) -> Multipliers:
+    """The multipliers at points of a problem."""
+    return subproblem_for(problem, Choices(), {})[0].multipliers
+
+
 def errors_at(oracle: Oracle, multipliers: Multipliers, x: Vector) -> Errors:
-    """True errors at x; ``oracle.full`` must be exact."""
+    """True errors at x; of a noisy oracle, those of its exact values."""
     problem = oracle.problem
-    exact = oracle.full(x)
+    noisy = isinstance(oracle, GaussianNoiseOracle)
+    exact = oracle.without_noise(x) if noisy else exact_estimate(oracle, x)
     if exact.issue is not None:
         return Errors(np.inf, np.inf, np.inf)
     _, residual = multipliers(x, exact)

@@ -29,11 +29,11 @@ from functools import lru_cache
 import numpy as np
 
 from benchmarks.cutest.settings import LARGE_NOISE, SMALL_NOISE, Setting
-from benchmarks.inequalities.errors import Errors, errors_at, model_oracle
+from benchmarks.inequalities.errors import Errors, errors_at, model_oracle, multipliers_of
 from benchmarks.inequalities.sampled_problems import SAMPLED
 from benchmarks.inequalities.tables import table, verdict
 from benchmarks.pool import run_all
-from pyomo_stochsqp.estimate import GaussianNoiseOracle, ModelOracle
+from pyomo_stochsqp.oracles import GaussianNoiseOracle, ModelOracle
 from pyomo_stochsqp.sqp import Choices, assemble
 
 ITERATIONS = 5000
@@ -97,7 +97,8 @@ def run_instance(
         outside = max(outside, float(np.abs(state.x - oracle.problem.project(state.x)).max()))
         if k >= first:
             total += state.x
-    at = lambda x: errors_at(oracle, assembly.subproblem.multipliers, x)  # noqa: E731
+    multipliers = multipliers_of(oracle.problem)
+    at = lambda x: errors_at(oracle, multipliers, x)  # noqa: E731
     last, average = at(state.x), at(total / (iterations - first))
     return Run(
         problem, level, hessian, seed, last, average, outside, state.tau, assembly.scaling.objective

@@ -1,13 +1,13 @@
 r"""One instance of the second study: a data set, a pair of batch sizes, a seed, a method.
 
-    sqp           Algorithm 1 as in the paper: Gamma = 2, L from differences of full gradients near
-                  x_1 (or given), beta = 1, H = I, unscaled, 10,000 iterations
+    sqp           Algorithm 1 as in the paper: Gamma = 2, L as the reading says (readings.py),
+                  beta = 1, H = I, unscaled, 10,000 iterations
     tstom         TStoM with the paper's parameters, for the CPU time of ``sqp``
     subgradient   seven values of tau, each for the CPU time of ``sqp``; best iterate of all seven
-    defaults      the solver with nothing said but the first batch sizes, for as many samples
+    stages        the solver with nothing said, for as many samples and no more CPU time
 
 True errors come from full passes over the data at every tenth iterate; they are not part of the CPU
-times. ``defaults`` also has the errors of the point that it returns.
+times. ``stages`` has the errors of the point that it returns.
 """
 
 from __future__ import annotations
@@ -23,26 +23,27 @@ import numpy as np
 from benchmarks.libsvm.data import load
 from benchmarks.libsvm.model import DATA, LINEAR, Draw, build, draw
 from benchmarks.libsvm.readings import READINGS, Reading
+from benchmarks.literal import literal_sqp
 from benchmarks.store import Record, short
 from benchmarks.trace import errors_at
 from benchmarks.truth import Candidates, best_of, summary
 from pyomo_stochsqp.baselines import StochasticSubgradient, TStoM, coordinate_constants
 from pyomo_stochsqp.baselines.subgradient import PENALTIES
-from pyomo_stochsqp.interface.options import validated
-from pyomo_stochsqp.interface.pipeline import Setup, prepare
+from pyomo_stochsqp.interface.options.table import validated
 from pyomo_stochsqp.kkt import KKTFailure
-from pyomo_stochsqp.oracle import Oracle, Vector
-from pyomo_stochsqp.report import Method
-from pyomo_stochsqp.report.driver import DIVERGED
+from pyomo_stochsqp.method import Method
+from pyomo_stochsqp.oracle import SETUP_STREAM, Oracle, Vector
+from pyomo_stochsqp.run.looks import DIVERGED
+from pyomo_stochsqp.solve import Setup, prepare
 from pyomo_stochsqp.sqp import make_schedule
 
 GAMMA = 2.0
 CHECK_EVERY = 10
 TAIL = 0.1
-#: certificates use up to this share of the samples on top of the iterations
-CERTIFICATES = 1.1
+#: step of the differences that L comes from
+DISPLACEMENT = 1e-4
 #: a tolerance that is never met, so that the whole budget is used
-NEVER = 1e-300
+NEVER = 1e-100
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def run_instance(
         "sqp": run_sqp,
         "tstom": run_tstom,
         "subgradient": run_subgradient,
-        "defaults": run_defaults,
+        "stages": run_stages,
     }
     result = runs[instance.method](instance, directory, iterations, cpu)
     facts = {"iterations": iterations, "feasible": made.feasible}
@@ -96,28 +97,42 @@ def setup_of(instance: Instance, directory: str, **options: Any) -> Setup:
     return prepare(model, validated({"batch_size": sizes, "seed": instance.seed, **options}))
 
 
-def constants_of(oracle: Oracle, reading: Reading) -> tuple[float, float]:
-    """(L, Gamma) of the paper: Gamma is known, L given or from full gradients near x_1."""
+def constants_of(
+    oracle: Oracle, reading: Reading, sizes: tuple[int, ...], seed: int
+) -> tuple[float, float]:
+    """(L, Gamma) of the paper: Gamma is known, L as the reading says."""
     if reading.L is not None:
         return reading.L, GAMMA
-    whole = [s.size or 1 for s in oracle.sources]
-    return coordinate_constants(oracle, oracle.problem.x0, whole, floor=0.0)[0], GAMMA
+    x = oracle.problem.x0
+    if not reading.from_batches:
+        whole = [s.size or 1 for s in oracle.sources]
+        return coordinate_constants(oracle, x, whole, floor=0.0)[0], GAMMA
+    step = np.random.default_rng(seed).standard_normal(x.size)
+    step *= DISPLACEMENT / np.linalg.norm(step)
+    here = oracle.estimate(x, oracle.draw(SETUP_STREAM, 1, sizes))
+    there = oracle.estimate(x + step, oracle.draw(SETUP_STREAM, 2, sizes))
+    return float(np.linalg.norm(there.g - here.g)) / DISPLACEMENT, GAMMA
 
 
 @lru_cache(maxsize=1)
-def paper_setup(instance: Instance, directory: str) -> tuple[Setup, tuple[float, float]]:
-    """Algorithm 1 as in the paper, and its constants; the baselines take over oracle and L."""
-    probe = setup_of(instance, directory, preset="paper", lipschitz=(1.0, GAMMA))
-    constants = constants_of(probe.oracle, READINGS[instance.reading])
-    beta: Any = "diminishing" if instance.beta == "diminishing" else float(instance.beta)
-    return setup_of(instance, directory, preset="paper", lipschitz=constants, beta=beta), constants
+def paper_setup(instance: Instance, directory: str) -> tuple[Oracle, tuple[float, float]]:
+    """The oracle of an instance and the constants of its reading."""
+    oracle = setup_of(instance, directory, preset="paper", lipschitz=(1.0, GAMMA)).oracle
+    reading = READINGS[instance.reading]
+    return oracle, constants_of(oracle, reading, sizes_of(oracle, instance), instance.seed)
+
+
+def schedule_of(instance: Instance) -> Any:
+    """beta_k."""
+    return make_schedule("diminishing" if instance.beta == "diminishing" else float(instance.beta))
 
 
 def run_sqp(instance: Instance, directory: str, iterations: int, _: Any) -> dict[str, Any]:
     """Algorithm 1."""
-    setup, constants = paper_setup(replace(instance, method="sqp"), directory)
-    points, states, cpu = iterate(setup.assembly.method, setup.oracle, iterations)
-    errors = errors_at(setup.oracle, points)
+    oracle, constants = paper_setup(replace(instance, method="sqp"), directory)
+    method = literal_sqp(oracle, sizes_of(oracle, instance), schedule_of(instance), constants)
+    points, states, cpu = iterate(method, oracle, iterations)
+    errors = errors_at(oracle, points)
     return summary(*errors, tail_of(points)) | {
         "cpu": cpu,
         "k": states[-1].k,
@@ -130,24 +145,23 @@ def run_sqp(instance: Instance, directory: str, iterations: int, _: Any) -> dict
 
 def run_tstom(instance: Instance, directory: str, iterations: int, cpu: Any) -> dict[str, Any]:
     """TStoM with the paper's parameters."""
-    setup, _ = paper_setup(replace(instance, method="sqp"), directory)
-    method = TStoM(setup.oracle, sizes_of(setup.oracle, instance))
-    points, states, _ = iterate(method, setup.oracle, None, cpu)
-    return summary(*errors_at(setup.oracle, points), tail_of(points)) | {"k": states[-1].k}
+    oracle, _ = paper_setup(replace(instance, method="sqp"), directory)
+    method = TStoM(oracle, sizes_of(oracle, instance))
+    points, states, _ = iterate(method, oracle, None, cpu)
+    return summary(*errors_at(oracle, points), tail_of(points)) | {"k": states[-1].k}
 
 
 def run_subgradient(
     instance: Instance, directory: str, iterations: int, cpu: Any
 ) -> dict[str, Any]:
     """The subgradient method for every tau."""
-    setup, constants = paper_setup(replace(instance, method="sqp"), directory)
-    sizes = sizes_of(setup.oracle, instance)
-    beta = make_schedule("diminishing" if instance.beta == "diminishing" else float(instance.beta))
+    oracle, constants = paper_setup(replace(instance, method="sqp"), directory)
+    sizes, beta = sizes_of(oracle, instance), schedule_of(instance)
     candidates, ks = [], []
     for tau in PENALTIES:
-        method = StochasticSubgradient(setup.oracle, sizes, beta, tau, constants)
-        points, states, _ = iterate(method, setup.oracle, None, cpu)
-        candidates.append(Candidates.of(*errors_at(setup.oracle, points)))
+        method = StochasticSubgradient(oracle, sizes, beta, tau, constants)
+        points, states, _ = iterate(method, oracle, None, cpu)
+        candidates.append(Candidates.of(*errors_at(oracle, points)))
         ks.append(states[-1].k)
     best = best_of(candidates)
     winner = next(
@@ -156,22 +170,17 @@ def run_subgradient(
     return {"best": best, "tau": PENALTIES[winner], "k": ks}
 
 
-def run_defaults(instance: Instance, directory: str, iterations: int, _: Any) -> dict[str, Any]:
-    """The solver's own choices, from the same first batches, for as many samples."""
+def run_stages(instance: Instance, directory: str, iterations: int, cpu: Any) -> dict[str, Any]:
+    """The solver's own choices, for as many samples and as much CPU time."""
     samples = iterations * (instance.b1 + instance.b2)
+    setup = setup_of(instance, directory, max_samples=samples, tol_feas=NEVER, tol_opt=NEVER)
     began = time.process_time()
-    setup = setup_of(
-        instance, directory, max_iter=iterations, max_samples=samples / CERTIFICATES,
-        tol_feas=NEVER, tol_opt=NEVER,
-    )  # fmt: skip
-    points: list[Vector] = []
-    outcome = setup.run([lambda progress: points.append(progress.state.x)])
-    cpu = time.process_time() - began
-    returned = points[-1] if outcome.best is None else outcome.best.x
+    outcome = setup.run([lambda _: time.process_time() - began > cpu])
+    used = time.process_time() - began
+    returned = outcome.state.x if outcome.best is None else outcome.best.x
     return {
         "returned": [float(e[0]) for e in errors_at(setup.oracle, [returned])],
-        "last": [float(e[0]) for e in errors_at(setup.oracle, points[-1:])],
-        "cpu": cpu,
+        "cpu": used,
         "k": outcome.state.k,
         "samples": outcome.state.samples,
         "stop": outcome.stop.name,

@@ -16,7 +16,7 @@ COLUMNS = (
     ("sqp", "tail_median", "Algorithm 1, tail"),
     ("tstom", "best", "TStoM, best"),
     ("subgradient", "best", "subgradient, best"),
-    ("defaults", "returned", "our defaults, returned"),
+    ("stages", "returned", "our defaults, returned"),
 )
 DIVERGED = 1e12
 CLOSE = 3.0
@@ -107,7 +107,7 @@ def draws(lines: list[Record]) -> str:
 
 def infeasible(lines: list[Record]) -> str:
     """What the solver said about draws without a feasible point."""
-    verdicts = [r for r in lines if r["method"] == "defaults" and not r["feasible"]]
+    verdicts = [r for r in lines if r["method"] == "stages" and not r["feasible"]]
     if not verdicts:
         return ""
     found = sum(r["stop"] == "LOCALLY_INFEASIBLE" for r in verdicts)

@@ -1,0 +1,132 @@
+r"""python -m benchmarks.mutate             all groups: how many mutants the tests kill
+python -m benchmarks.mutate sqp          one of them
+... --files merit.py stepsize.py         some of its files
+... --list                               what would be tried
+
+A mutant is killed if a test of its group fails. The survivors are printed: each is a mistake that
+no test would notice, or no mistake at all because the program does the same. What was found is kept
+in benchmarks/results/mutate.jsonl, and the table of the docs is written from it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+# before NumPy loads its BLAS; benchmarks.pool would load the package
+for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+
+from benchmarks.mutate.operators import mutants  # noqa: E402
+from benchmarks.mutate.runner import passes, preload  # noqa: E402
+from benchmarks.store import ResultFile  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "benchmarks" / "results"
+
+
+@dataclass(frozen=True)
+class Group:
+    """Files, and the tests that have to notice; a file's own come first, then in this order."""
+
+    folder: str
+    files: tuple[str, ...]
+    tests: tuple[str, ...]
+
+
+GROUPS = {
+    "sqp": Group(
+        "pyomo_stochsqp/sqp",
+        ("merit.py", "stepsize.py", "lipschitz.py", "schedule.py", "batches.py", "algorithm.py"),
+        (
+            "tests/sqp/test_trajectories.py",
+            "tests/sqp/test_merit_and_steps.py",
+            "tests/sqp/test_batches.py",
+            "tests/sqp/test_lipschitz.py",
+            "tests/sqp/test_schedule.py",
+            "tests/sqp/test_algorithm.py",
+            "tests/sqp/test_lemmas.py",
+        ),
+    ),
+    "oracles": Group(
+        "pyomo_stochsqp/oracles",
+        ("gaussian.py", "model.py"),
+        ("tests/oracles", "tests/sqp/test_trajectories.py", "tests/sqp/test_lemmas.py"),
+    ),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; returns the exit code."""
+    given = _parser().parse_args(arguments)
+    if not given.list:
+        preload()
+    results = ResultFile(RESULTS / "mutate.jsonl", ("group", "file"))
+    for name in given.groups or GROUPS:
+        group = GROUPS[name]
+        if not given.list and not passes(ROOT, group.tests):
+            print(f"{name}: the tests fail without any change; mend them first.")
+            return 1
+        for file in given.files or group.files:
+            path = ROOT / group.folder / file
+            found = list(mutants(path.read_text()))
+            if given.list:
+                print(*(f"{file} {mutant}" for mutant in found), sep="\n")
+                continue
+            tests = sorted(group.tests, key=lambda t: path.stem not in t)
+            survivors = [m for m in found if passes(ROOT, tests, (path, m.source))]
+            print(
+                f"{name}/{file}: {len(found) - len(survivors)} of {len(found)} killed",
+                *(f"    {mutant}" for mutant in survivors),
+                sep="\n",
+                flush=True,
+            )
+            line = {"group": name, "file": file, "mutants": len(found)}
+            results.append(line | {"survivors": [str(m) for m in survivors]})
+    if not given.list:
+        print(write_table(results))
+    return 0
+
+
+def write_table(results: ResultFile) -> str:
+    """How many mutants are killed, by file; also for the docs."""
+    rows = ["| file | mutants | killed |", "|---|---|---|"]
+    total = alive = 0
+    for name, group in GROUPS.items():
+        for file in group.files:
+            if (name, file) not in results:
+                continue
+            line = results[(name, file)]
+            left = len(line["survivors"])
+            total, alive = total + line["mutants"], alive + left
+            killed = f"{line['mutants'] - left} ({share(line['mutants'], left)})"
+            rows.append(f"| `{group.folder}/{file}` | {line['mutants']} | {killed} |")
+    rows.append(f"| all | {total} | {total - alive} ({share(total, alive)}) |")
+    path = RESULTS / "mutate" / "tables.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(rows) + "\n")
+    return path.read_text()
+
+
+def share(total: int, alive: int) -> str:
+    return f"{100 * (total - alive) / max(total, 1):.1f} %"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "python -m benchmarks.mutate",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("groups", nargs="*", choices=[*GROUPS, []], metavar="GROUP")
+    parser.add_argument("--files", nargs="+")
+    parser.add_argument("--list", action="store_true", help="the mutants, without running them")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
