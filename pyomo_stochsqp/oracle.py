@@ -206,6 +206,11 @@ class ReplicatingOracle(Oracle, Protocol):
         """The first scenarios of one random order of finite sources."""
 
 
+def spreads_evenly(oracle: Oracle) -> bool:
+    """Whether errors of fixed samples fall faster than one over the square root of their size."""
+    return isinstance(oracle, ReplicatingOracle) and oracle.spreads_evenly
+
+
 def draw_replicates(
     oracle: Oracle, stream: int, k: int, batch: Sequence[int], count: int
 ) -> Replicates:

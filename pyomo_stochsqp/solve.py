@@ -30,7 +30,8 @@ from .sample import Sampler
 from .scaling import Scaling, unscaled
 from .sqp import Choices, Parameters, StochasticSQP, assemble, make_schedule
 from .sqp.average import TailAverage
-from .stages import EngineFactory, Engines, Found, SampledPhase, SampledState, Staged, StagedState
+from .stages import RECORDS as STAGE_RECORDS
+from .stages import EngineFactory, Engines, SampledPhase, SampledState, Staged
 
 #: defaults of tol_feas and tol_opt, which are relative (see certify/certificate.py)
 SAMPLED_TOLERANCE = 1e-3
@@ -45,7 +46,7 @@ MANY_SAMPLED_ROWS = 50
 
 #: the records that the states of all methods are made of: what a checkpoint may hold
 RECORDS: tuple[type, ...] = (
-    StagedState, SampledState, Found, LookedState, TailAverage, Certificate, Sizes, Stop, Ending,
+    *STAGE_RECORDS, SampledState, LookedState, TailAverage, Certificate, Sizes, Stop, Ending,
     *TrustRegion.RECORDS, *FeasibleFirst.RECORDS, *StochasticSQP.RECORDS, *BASELINE_RECORDS,
 )  # fmt: skip
 

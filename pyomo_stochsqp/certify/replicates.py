@@ -34,9 +34,9 @@ from ..oracle import (
     EvaluationIssue,
     Oracle,
     Problem,
-    ReplicatingOracle,
     Sample,
     Vector,
+    spreads_evenly,
 )
 
 Matrix = NDArray[np.float64]
@@ -80,8 +80,7 @@ class Replicates:
 
 def replicates_for(oracle: Oracle) -> int:
     """Into how many replicates a fixed sample is divided."""
-    evenly = isinstance(oracle, ReplicatingOracle) and oracle.spreads_evenly
-    return EVENLY if evenly else INDEPENDENT
+    return EVENLY if spreads_evenly(oracle) else INDEPENDENT
 
 
 def estimated(oracle: Oracle, x: Vector, samples: Sequence[Sample]) -> Replicates | EvaluationIssue:

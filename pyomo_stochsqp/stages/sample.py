@@ -13,6 +13,7 @@ from ..oracle import (
     Sample,
     draw_prefix,
     draw_replicates,
+    spreads_evenly,
     whole_sample,
 )
 
@@ -49,6 +50,12 @@ class StageSample:
     def kept(self) -> bool:
         """It is in memory, so that one more evaluation costs no drawing."""
         return all(sample.kept for sample in self.samples)
+
+    @property
+    def weight(self) -> float:
+        """One over the variance of its solution, in some unit: where scenarios are spread evenly it
+        falls at least with the square of their number."""
+        return float(self.scenarios) ** (2 if spreads_evenly(self._oracle) else 1)
 
     @property
     def subsampled(self) -> bool:

@@ -21,6 +21,47 @@ class Found(NamedTuple):
     ending: Ending
 
 
+class Attempt(NamedTuple):
+    """How far the engines have come with the program of the present stage."""
+
+    #: where the stage was opened
+    x: Vector
+    y: Vector
+    #: the state of the engine at work, which of them it is, and what those before have found
+    inner: Any = None
+    number: int = 0
+    fallback: Found | None = None
+    #: how often this engine was asked to do better
+    again: int = 0
+    #: rows that contradict each other in this sample have been moved apart by so much
+    relaxed: Vector | None = None
+
+
+class InARow(NamedTuple):
+    """Stages in a row with the same trouble."""
+
+    infeasible: int = 0
+    flat: int = 0
+    #: solved by no engine, whatever the reason
+    failed: int = 0
+    #: with spreads of single scenarios that grow
+    spreading: int = 0
+
+
+class Pool(NamedTuple):
+    """The mean of all samples' solutions: their sum, each times its weight, and that of weights."""
+
+    total: Vector
+    weight: float = 0.0
+
+    def with_solution(self, x: Vector, weight: float) -> Pool:
+        return Pool(self.total + weight * x, self.weight + weight)
+
+    @property
+    def mean(self) -> Vector:
+        return self.total / self.weight
+
+
 @dataclass(frozen=True)
 class StagedState:
     """The state after iteration k, over all phases and stages."""
@@ -31,43 +72,27 @@ class StagedState:
     #: sampled (Algorithm 1), open (a stage is about to be drawn) or solve (its program)
     phase: str
     sizes: Sizes
-    #: scenarios drawn so far
+    pool: Pool
+    #: what the engines make of the stage's program
+    attempt: Attempt
+    in_a_row: InARow
+    #: scenarios drawn so far, and those of the stage
     samples: int = 0
+    scenarios: int = 0
     stage: int = 0
     #: points of a replicate, where sources are endless
     points: int = 0
-    #: state of Algorithm 1, and of the engine that solves the stage's program
+    #: the state of Algorithm 1
     sampled: Any = None
-    engine: Any = None
-    #: which of the engines that is: those before it have failed
-    engine_number: int = 0
-    #: where the stage was opened, and what the engines before have found
-    opened_x: Vector | None = None
-    opened_y: Vector | None = None
-    fallback: Found | None = None
-    #: how often the stage's program was solved again, with all its curvature
-    attempts: int = 0
     #: the spread of the objective over scenarios, and the least size that an engine gives it
     spread: float = 0.0
     least_objective: float = 0.0
-    #: displacements that the stage's noise makes pointless, rows that contradict each other in it
+    #: displacements that the stage's noise makes pointless
     blur: Vector | None = None
-    relaxed: Vector | None = None
-    #: looks so far
+    #: looks so far, the last certificate, and the best one
     looks: int = 0
-    #: the last certificate, and the best one
     certificate: Certificate | None = None
     best: Certificate | None = None
-    #: stages in a row: infeasible, flat, unsolved for any reason, with spreads that grow
-    infeasible: int = 0
-    flat: int = 0
-    failed: int = 0
-    spreading: int = 0
-    #: sum of the solutions of drawn samples, each times its weight, and of these
-    pooled: Vector | None = None
-    pooled_weight: float = 0.0
-    #: scenarios of the stage
-    scenarios: int = 0
     objective: float = np.nan
     violation: float = np.nan
     step: float = np.nan
@@ -87,3 +112,7 @@ class StagedState:
             self.k, self.stage, self.samples, self.scenarios, self.objective, self.violation,
             self.step,
         )  # fmt: skip
+
+
+#: the classes that a state is made of, beside those of certificates, engines and Algorithm 1
+RECORDS: tuple[type, ...] = (StagedState, Found, Attempt, InARow, Pool)

@@ -1,0 +1,137 @@
+r"""The engines at work on the program of one stage, each where the one before has failed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+
+from ..certify import Tolerances
+from ..engines import Accuracy, Ending, Engine, Scales
+from ..nlp import NLP
+from ..oracle import Problem, Vector
+from .judging import ACCURACY
+from .sample import StageSample
+from .state import Attempt, Found, StagedState
+
+#: parts of finite data are solved to this
+PART_ACCURACY = 1e-4
+#: the exact program is solved to this predicted decrease, in units of the tolerance; once more, to
+#: this share of the usual accuracy, if the certificate is not satisfied
+EXACT_DECREASE, AGAIN = 1e-4, 1e-3
+#: relative violation that counts as none when two failures are compared, in tolerances
+NEARLY_FEASIBLE = 1e-2
+#: a violation that is smaller by less than this factor is no reason to prefer a point
+CLEARLY = 0.9
+
+#: builds an engine: (program, accuracy, sizes) -> Engine
+EngineFactory = Callable[[NLP, Accuracy, Scales], Engine]
+
+
+class Engines(NamedTuple):
+    """Engines in the order in which they are tried."""
+
+    #: for programs without sampling error, for the first sample, and for samples that start near
+    #: the solution of the one before
+    exact: Sequence[EngineFactory]
+    first: Sequence[EngineFactory]
+    warm: Sequence[EngineFactory]
+
+
+class Solving:
+    """Chooses engines, and what they are asked for."""
+
+    def __init__(self, problem: Problem, tolerances: Tolerances, engines: Engines, finite: bool):
+        self._problem = problem
+        self._tolerances = tolerances
+        self._engines = engines
+        self._finite = finite
+        #: the engine at work: all of it follows from the state
+        self._at_work: tuple[tuple[int, int, int, bool], Engine] | None = None
+
+    def started(self, state: StagedState, sample: StageSample) -> StagedState:
+        """The engine of the attempt at the current point."""
+        inner = self._engine(state, sample).start(state.x, state.y)
+        return replace(state, phase="solve", attempt=state.attempt._replace(inner=inner))
+
+    def stepped(self, state: StagedState, sample: StageSample) -> tuple[StagedState, Ending | None]:
+        """One iteration of the engine, and how it ended, if it did."""
+        inner = self._engine(state, sample).step(state.attempt.inner)
+        state = replace(
+            state,
+            k=state.k + 1,
+            x=inner.x,
+            y=inner.y,
+            attempt=state.attempt._replace(inner=inner),
+            objective=inner.objective,
+            violation=inner.violation,
+            step=inner.step,
+        )
+        return state, inner.ended
+
+    def another(self, state: StagedState, ending: Ending) -> bool:
+        """Whether there is an engine left to ask; two that find rows infeasible are enough."""
+        before = None if state.attempt.fallback is None else state.attempt.fallback.ending
+        if ending is before is Ending.INFEASIBLE:
+            return False
+        return state.attempt.number + 1 < len(self._in_turn(state))
+
+    def with_next(self, state: StagedState, ending: Ending) -> StagedState:
+        """The next engine, from where the stage was opened; what was found is remembered."""
+        attempt = state.attempt
+        found = Found(state.x, state.y, ending)
+        if attempt.fallback is not None and attempt.fallback.ending is Ending.SOLVED:
+            found = attempt.fallback
+        other = attempt._replace(inner=None, number=attempt.number + 1, fallback=found, again=0)
+        return replace(state, x=attempt.x, y=attempt.y, attempt=other)
+
+    def better_of_two(
+        self, state: StagedState, sample: StageSample, ending: Ending
+    ) -> tuple[StagedState, Ending]:
+        """All engines have failed: the point that violates less, or has the lower objective."""
+        other = state.attempt.fallback
+        if ending is Ending.SOLVED or other is None:
+            return state, ending
+
+        def badness(x: Vector) -> tuple[float, float]:
+            e = sample.nlp.evaluate(x)
+            if e.issue is not None or e.f is None:
+                return inf, inf
+            size = float((self._problem.violation(e.c) / (1.0 + np.abs(e.c))).max(initial=0.0))
+            return (0.0 if size < NEARLY_FEASIBLE * self._tolerances.feasibility else size), e.f
+
+        (violation, f), (now, f_now) = badness(other.x), badness(state.x)
+        if (violation == 0.0 and (now > 0.0 or f <= f_now)) or CLEARLY * violation <= now:
+            return replace(state, x=other.x, y=other.y), other.ending
+        return state, ending
+
+    def _in_turn(self, state: StagedState) -> Sequence[EngineFactory]:
+        if state.stage > 0:
+            return self._engines.warm
+        return self._engines.exact if state.exact else self._engines.first
+
+    def _engine(self, state: StagedState, sample: StageSample) -> Engine:
+        attempt = state.attempt
+        key = (state.stage, attempt.number, attempt.again, attempt.relaxed is not None)
+        if self._at_work is None or self._at_work[0] != key:
+            factory = self._in_turn(state)[attempt.number]
+            scales = Scales(state.sizes.x, state.least_objective)
+            engine = factory(sample.nlp, self._accuracy(state, attempt), scales)
+            if attempt.relaxed is not None:
+                engine.relax(attempt.relaxed)
+            self._at_work = (key, engine)
+        return self._at_work[1]
+
+    def _accuracy(self, state: StagedState, attempt: Attempt) -> Accuracy:
+        tolerance = self._tolerances.optimality
+        if state.exact:
+            factor = AGAIN if attempt.again else 1.0
+            return Accuracy(
+                ACCURACY * tolerance * factor, EXACT_DECREASE * tolerance * factor, last_step=True
+            )
+        if self._finite:
+            return Accuracy(PART_ACCURACY, PART_ACCURACY**2)
+        return Accuracy(ACCURACY * tolerance, (ACCURACY * tolerance) ** 2, state.blur)
