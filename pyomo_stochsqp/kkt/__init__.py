@@ -9,13 +9,9 @@ as often as needed in between.
     protocol         what every back end offers; when rows are regularised
     refine           refinement to rounding, and how a solution is judged
     pattern          the fixed sparsity of H and J; hessian_values, matrix: values on it
-    eliminated       systems in which d has been eliminated, as the next two do
-    dense            a triangular factor of the Schur complement (LAPACK)
-    schur            a sparse factorisation of J H^-1 J': cholmod
-    augmented        a sparse factorisation of the whole matrix: ldl (qdldl), cholmod, superlu
-    indefinite       systems whose H is not definite, with their inertia
-    cholmod_api      two versions of scikit-sparse behind one class
+    backends         one library in a file
     auto, registry   which back end suits a pattern; back ends by name
+    indefinite       systems whose H is not definite, with their inertia
 """
 
 from .indefinite import IndefiniteSystem, Inertia, make_indefinite

@@ -51,7 +51,7 @@ def choose_sparse(pattern: KKTPattern, importable: Callable[[str], bool]) -> tup
         if importable("ldl"):
             return "ldl", "auto: sparse KKT, CHOLMOD not installed"
         return "superlu", "auto: sparse KKT, neither CHOLMOD nor qdldl installed"
-    from .cholmod import schur_is_better
+    from .backends.cholmod import schur_is_better
 
     if schur_is_better(pattern):
         return "cholmod", "auto: sparse Schur complement"

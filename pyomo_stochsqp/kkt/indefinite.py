@@ -146,7 +146,9 @@ class SparseSystem(IndefiniteSystem):
 
     def __init__(self, pattern: KKTPattern):
         super().__init__(pattern)
-        from .ldl import QdldlFactoriser  # whose library is imported only where it is needed
+        from .backends.ldl import (
+            QdldlFactoriser,  # whose library is imported only where it is needed
+        )
 
         self._factoriser = QdldlFactoriser(pattern)
 

@@ -1,6 +1,6 @@
 r"""The back ends by name, and which of them can be used here.
 
-A back end is one file of this package with a function ``build(pattern, reason, regularise)``. Its
+A back end is one file of ``backends`` with a function ``build(pattern, reason, regularise)``. Its
 file imports its library, and is itself imported only when the back end is wanted. Naming one whose
 library is missing is an error that says what to install: nothing else is put in its place.
 """
@@ -69,6 +69,6 @@ def make_backend(pattern: KKTPattern, name: str = "auto", regularise: bool = Tru
             f"the KKT back end {name!r} needs {registered.distribution}, which cannot be imported: "
             f"{registered.remedy}, or leave the choice to 'auto'"
         )
-    build = import_module(f".{registered.file}", __package__).build
+    build = import_module(f".backends.{registered.file}", __package__).build
     backend: KKTBackend = build(pattern, reason, regularise)
     return backend

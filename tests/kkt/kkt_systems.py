@@ -24,8 +24,8 @@ def named(name: str) -> Form:
 
 
 def cholmod_on_kkt(pattern: KKTPattern) -> KKTBackend:
-    from pyomo_stochsqp.kkt.augmented import AugmentedBackend
-    from pyomo_stochsqp.kkt.cholmod import CholmodFactoriser
+    from pyomo_stochsqp.kkt.backends.augmented import AugmentedBackend
+    from pyomo_stochsqp.kkt.backends.cholmod import CholmodFactoriser
 
     return AugmentedBackend(pattern, "cholmod", CholmodFactoriser(pattern), "forced")
 
@@ -34,8 +34,8 @@ def cholmod_on_schur(pattern: KKTPattern) -> KKTBackend:
     """The Schur form wherever it exists; elsewhere cholmod has one form only."""
     if not pattern.hessian_is_diagonal or pattern.m == 0:
         return make_backend(pattern, "cholmod")
-    from pyomo_stochsqp.kkt.cholmod import CholmodSchur
-    from pyomo_stochsqp.kkt.schur import SchurBackend
+    from pyomo_stochsqp.kkt.backends.cholmod import CholmodSchur
+    from pyomo_stochsqp.kkt.backends.schur import SchurBackend
 
     return SchurBackend(pattern, "cholmod", CholmodSchur(pattern), "forced")
 

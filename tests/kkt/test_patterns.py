@@ -5,10 +5,10 @@ import pytest
 
 from benchmarks.kkt import band_with_dense_rows
 from pyomo_stochsqp.kkt import KKTPattern
+from pyomo_stochsqp.kkt.backends.schur import SchurRoot
+from pyomo_stochsqp.kkt.backends.superlu import elimination_order
 from pyomo_stochsqp.kkt.hessian_values import HessianValues
 from pyomo_stochsqp.kkt.matrix import KKTMatrix
-from pyomo_stochsqp.kkt.schur import SchurRoot
-from pyomo_stochsqp.kkt.superlu import elimination_order
 from tests.kkt.kkt_systems import random_system
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pyomo_stochsqp.kkt import KKTFailure, KKTPattern, make_backend
-from pyomo_stochsqp.kkt.dense import DenseBackend
+from pyomo_stochsqp.kkt.backends.dense import DenseBackend
 from pyomo_stochsqp.kkt.refine import MAX_PASSES, refine
 from tests.kkt.kkt_systems import SUITE, jacobian, with_jacobian
 

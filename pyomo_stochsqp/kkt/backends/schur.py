@@ -17,11 +17,9 @@ from typing import Protocol
 import numpy as np
 from scipy.sparse import csc_array, csr_array
 
-from .augmented import largest
-from .eliminated import EliminatedSolution
-from .hessian_values import HessianValues, check_finite
-from .pattern import KKTPattern
-from .protocol import (
+from ..hessian_values import HessianValues, check_finite
+from ..pattern import KKTPattern
+from ..protocol import (
     HELD,
     HELD_ROOT,
     REGULARISATION,
@@ -32,6 +30,8 @@ from .protocol import (
     Vector,
     check_right_hand_side,
 )
+from .augmented import largest
+from .eliminated import EliminatedSolution
 
 
 class SchurRoot:

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import qdldl
 
+from ..matrix import KKTMatrix
+from ..pattern import KKTPattern
+from ..protocol import KKTBackend, KKTFailure, Vector
 from .augmented import AugmentedBackend
-from .matrix import KKTMatrix
-from .pattern import KKTPattern
-from .protocol import KKTBackend, KKTFailure, Vector
 
 
 class QdldlFactoriser:

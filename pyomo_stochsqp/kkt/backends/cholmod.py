@@ -17,11 +17,11 @@ from functools import lru_cache
 import numpy as np
 from scipy.sparse import csc_array, csr_array
 
+from ..matrix import KKTMatrix
+from ..pattern import KKTPattern
+from ..protocol import KKTBackend, Vector
 from .augmented import AugmentedBackend
 from .cholmod_api import Factor
-from .matrix import KKTMatrix
-from .pattern import KKTPattern
-from .protocol import KKTBackend, Vector
 from .schur import SchurBackend, SchurRoot
 
 #: Fill of L_S, relative to that of L_K, up to which the Schur complement is the faster form ...

@@ -23,7 +23,7 @@ import numpy as np
 from scipy.sparse import csc_array
 from sksparse import cholmod
 
-from .protocol import KKTFailure, Vector
+from ..protocol import KKTFailure, Vector
 
 Kind = Literal["symmetric", "product"]
 

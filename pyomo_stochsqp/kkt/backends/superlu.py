@@ -15,10 +15,10 @@ import numpy as np
 from scipy.sparse import csc_array
 from scipy.sparse.linalg import SuperLU, splu
 
+from ..matrix import KKTMatrix
+from ..pattern import Indices, KKTPattern
+from ..protocol import KKTBackend, KKTFailure, Vector
 from .augmented import AugmentedBackend
-from .matrix import KKTMatrix
-from .pattern import Indices, KKTPattern
-from .protocol import KKTBackend, KKTFailure, Vector
 
 #: A node coupled to more than this times sqrt(size) others is ordered last (AMD's own default).
 FULL_NODE = 10.0

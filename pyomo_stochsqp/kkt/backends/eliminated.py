@@ -20,8 +20,8 @@ from typing import Protocol
 import numpy as np
 from scipy.linalg.blas import dnrm2, idamax
 
-from .protocol import Vector
-from .refine import ROUNDING, TINY, judge, refine
+from ..protocol import Vector
+from ..refine import ROUNDING, TINY, judge, refine
 
 
 class Eliminated(Protocol):

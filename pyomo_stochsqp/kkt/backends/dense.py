@@ -21,11 +21,10 @@ import numpy as np
 from scipy.linalg.blas import dasum, dgemv, dsyrk, idamax
 from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
 
-from ..errors import OptionError
-from .eliminated import EliminatedSolution
-from .hessian_values import check_finite, check_positive, unusable
-from .pattern import KKTPattern
-from .protocol import (
+from ...errors import OptionError
+from ..hessian_values import check_finite, check_positive, unusable
+from ..pattern import KKTPattern
+from ..protocol import (
     HELD,
     HELD_ROOT,
     REGULARISATION,
@@ -37,6 +36,7 @@ from .protocol import (
     Vector,
     check_right_hand_side,
 )
+from .eliminated import EliminatedSolution
 
 #: Beyond this the arrays would not fit an ordinary machine; the sparse back ends need far less.
 MAX_BYTES = 8e9

@@ -20,10 +20,10 @@ import numpy as np
 from scipy.linalg.blas import dnrm2, idamax
 from scipy.sparse import csr_array
 
-from .hessian_values import HessianValues, check_finite
-from .matrix import KKTMatrix
-from .pattern import KKTPattern
-from .protocol import (
+from ..hessian_values import HessianValues, check_finite
+from ..matrix import KKTMatrix
+from ..pattern import KKTPattern
+from ..protocol import (
     REGULARISATION,
     Hessian,
     KKTFailure,
@@ -32,7 +32,7 @@ from .protocol import (
     Vector,
     check_right_hand_side,
 )
-from .refine import ROUNDING, TINY, judge, refine
+from ..refine import ROUNDING, TINY, judge, refine
 
 #: ε of every row, relative to its scale: no pivot may vanish
 PIVOT_FLOOR = 1e-12
