@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import inf, sqrt
+from typing import Any
 
 import numpy as np
 
@@ -37,6 +38,7 @@ from ..scaling import Units, user_violation
 from . import lipschitz, merit, stepsize
 from .batches import Batches, BatchState
 from .curvature import Curvature, CurvatureState, Lesson
+from .elastic_subproblem import Starts
 from .lipschitz import Constants
 from .parameters import Parameters, curvature_floor
 from .state import State
@@ -58,7 +60,7 @@ class StochasticSQP:
     """One iteration at a time: ``state = method.step(state)``."""
 
     #: the records in its states
-    RECORDS: Sequence[type] = (State, Constants, BatchState, CurvatureState, WarmStart)
+    RECORDS: Sequence[type] = (State, Constants, BatchState, CurvatureState, Starts, WarmStart)
 
     def __init__(
         self,
@@ -123,13 +125,14 @@ class StochasticSQP:
         if estimate.issue is not None:
             return replace(state, k=k, issue=estimate.issue)
 
-        self._subproblem.warm = state.warm
         noise = state.noise if look.halves is None else max(look.noise(), FADING * state.noise)
         try:
             direction = self._subproblem.direction(  # eq. linear_system
-                x, estimate, H, state.tau, noise
+                x, estimate, H, state.tau, noise, state.warm
             )
-            spread = None if look.halves is None else self._spread(look, H, state.tau, noise)
+            warm, spread = direction.warm, None
+            if look.halves is not None:
+                warm, spread = self._spread(look, H, state.tau, noise, warm)
         except KKTFailure as failure:
             return replace(state, k=k, issue=EvaluationIssue("search direction", str(failure)))
         d, N = direction.d, direction.curvature
@@ -164,7 +167,7 @@ class StochasticSQP:
             constants=constants,
             batch=batch,
             curvature=curvature,
-            warm=self._subproblem.warm,
+            warm=warm,
             noise=noise,
             samples=state.samples + used,
             x_before=x,
@@ -176,6 +179,7 @@ class StochasticSQP:
             ),
             step=sqrt(N) if self._units is None else sqrt(N) * self._units.objective,
             scenarios=look.scenarios,
+            exact=look.sample.exact,
         )
 
     def _moves(self, direction: Direction, x: Vector, tau: float) -> bool:
@@ -248,11 +252,15 @@ class StochasticSQP:
             x = 0.5 * (x + state.x_before)
         return look
 
-    def _spread(self, look: _Look, H: object, tau: float, noise: float) -> float:
-        """|d_1 - d_2|_H^2 / 4 for the directions of two half batches (see batches.py)."""
+    def _spread(
+        self, look: _Look, H: Any, tau: float, noise: float, warm: Any
+    ) -> tuple[Any, float]:
+        """(start of the next direction, |d_1 - d_2|_H^2 / 4) for the directions of two half
+        batches (see batches.py)."""
         assert look.halves is not None
-        one, two = (self._subproblem.direction(look.x, e, H, tau, noise).d for e in look.halves)
-        return 0.25 * self._subproblem.quadratic_form(H, one - two)
+        one = self._subproblem.direction(look.x, look.halves[0], H, tau, noise, warm)
+        two = self._subproblem.direction(look.x, look.halves[1], H, tau, noise, one.warm)
+        return two.warm, 0.25 * self._subproblem.quadratic_form(H, one.d - two.d)
 
     def _check(
         self,

@@ -8,7 +8,9 @@ r"""Batch sizes: how many scenarios of each source an iteration draws.
                 on both halves of the batch; |d_1 - d_2|_H^2 / 4 estimates the variance of d, and
                 sizes double when its recent average exceeds half of that of |d|_H^2
 
-All are capped by the number of scenarios, where estimates become exact.
+All are capped by the number of scenarios, where estimates become exact. Half batches also tell the
+noise of c, against which the elastic subproblem weighs its merit parameter: they are computed under
+every rule, but not for the paper's own direction, which makes no use of it.
 """
 
 from __future__ import annotations
@@ -43,26 +45,21 @@ class Batches:
         growth: str,
         rate: float,
         beta: Callable[[int], float],
+        probes: bool = True,
     ):
         self.growth = growth
+        self._probes = probes or growth == "adaptive"
         self._initial = tuple(initial)
         self._limits = tuple(s.size for s in sources)
         self._rate = rate
         self._beta = beta
         # Sizes change rarely, and are asked for twice in every iteration.
-        self._known: tuple[float, tuple[int, ...], bool] = self._at(1.0)
+        self._known: tuple[float, tuple[int, ...]] = self._at(1.0)
 
     def sizes(self, k: int, state: BatchState) -> tuple[int, ...]:
         """One size per source for iteration k."""
-        return self._current(k, state)[1]
-
-    def complete(self, k: int, state: BatchState) -> bool:
-        """Whether iteration k would draw every scenario there is."""
-        return self._current(k, state)[2]
-
-    def _current(self, k: int, state: BatchState) -> tuple[float, tuple[int, ...], bool]:
         if self.growth == "constant":
-            return self._known
+            return self._known[1]
         if self.growth == "adaptive":
             factor = state.factor
         elif self.growth == "geometric":
@@ -71,24 +68,25 @@ class Batches:
             factor = (self._beta(1) / self._beta(k)) ** 2
         if factor != self._known[0]:
             self._known = self._at(factor)
-        return self._known
+        return self._known[1]
 
-    def _at(self, factor: float) -> tuple[float, tuple[int, ...], bool]:
+    def _at(self, factor: float) -> tuple[float, tuple[int, ...]]:
         sizes = tuple(
             _capped(b * factor, limit) for b, limit in zip(self._initial, self._limits, strict=True)
         )
-        return factor, sizes, sizes == self._limits
+        return factor, sizes
 
     def wants_probe(self, k: int, exact: bool) -> bool:
         """Whether iteration k should be computed on two half batches."""
-        return self.growth == "adaptive" and not exact and k % PROBE_EVERY == 1
+        return self._probes and not exact and k % PROBE_EVERY == 1
 
     def after_probe(self, state: BatchState, noise: float, signal: float) -> BatchState:
         """noise = |d_1 - d_2|_H^2 / 4 and signal = |d|_H^2 of one probe."""
         w = MEMORY if state.probes else 1.0
         noise = (1.0 - w) * state.noise + w * noise
         signal = (1.0 - w) * state.signal + w * signal
-        if state.probes >= 1 and noise > NOISE_SHARE * signal:
+        grows = self.growth == "adaptive" and state.probes >= 1
+        if grows and noise > NOISE_SHARE * signal:
             return BatchState(factor=2.0 * state.factor)
         return BatchState(state.factor, noise, signal, state.probes + 1)
 

@@ -23,7 +23,7 @@ from ..scaling import Scaling
 from .algorithm import StochasticSQP
 from .batches import Batches
 from .curvature import BFGS, Curvature, Diagonal, Fixed, Spectral, UserFunction, well_conditioned
-from .elastic_subproblem import RHO_HIGH, ElasticSubproblem
+from .elastic_subproblem import ElasticSubproblem
 from .parameters import Parameters
 from .schedule import make_schedule
 from .second_order import LagrangianHessian
@@ -71,7 +71,14 @@ def assemble(oracle: Oracle, choices: Choices) -> Assembly:
     if beta == "auto":
         beta = "diminishing" if choices.growth in ("constant", "variance") else 1.0
     schedule = make_schedule(beta)
-    batches = Batches(oracle.sources, choices.batch, choices.growth, choices.growth_rate, schedule)
+    batches = Batches(
+        oracle.sources,
+        choices.batch,
+        choices.growth,
+        choices.growth_rate,
+        schedule,
+        probes=choices.elastic,
+    )
     curvature, form = curvature_for(choices.hessian, scaled, factors.objective)
     subproblem, backend = subproblem_for(scaled.problem, choices, form)
     method = StochasticSQP(
@@ -88,18 +95,15 @@ def assemble(oracle: Oracle, choices: Choices) -> Assembly:
 
 
 def subproblem_for(
-    problem: Problem, choices: Choices, form: dict[str, Any], rho_limit: float = RHO_HIGH
+    problem: Problem, choices: Choices, form: dict[str, Any]
 ) -> tuple[Subproblem, str]:
     """The subproblem that a problem's rows and bounds need, and its back end in words."""
     pattern = KKTPattern(problem.n, problem.m, problem.jac_indptr, problem.jac_indices, **form)
-    jacobian = Jacobian(problem)
     plain = not choices.elastic and problem.equalities_only
     backend = make_backend(pattern, choices.kkt_solver, regularise=not plain)
     if plain:
-        return EqualitySubproblem(problem, backend, jacobian, pattern), backend.describe()
-    elastic = ElasticSubproblem(
-        problem, backend, jacobian, choices.parameters, pattern, rho_limit=rho_limit
-    )
+        return EqualitySubproblem(problem, backend, pattern), backend.describe()
+    elastic = ElasticSubproblem(problem, backend, Jacobian(problem), choices.parameters, pattern)
     return elastic, backend.describe()
 
 

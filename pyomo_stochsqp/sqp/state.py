@@ -45,10 +45,8 @@ class State:
     step: float = np.nan
     #: scenarios of the batch
     scenarios: int = 0
-    #: the exact phase made it: no sampling error
+    #: the batch held all scenarios: no sampling error
     exact: bool = False
-    #: it has been moved away from a point that looked locally infeasible
-    restored: bool = False
     issue: EvaluationIssue | None = None
     #: the method itself sees that it is finished
     ended: Stop | None = None

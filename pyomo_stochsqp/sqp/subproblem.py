@@ -1,27 +1,27 @@
 r"""The search direction of an equality-constrained problem (eq. linear_system):
 
-    [ H  J' ] [ d ]     [ g ]
-    [ J  0  ] [ y ] = - [ c ]
-
-and least-squares multipliers, argmin_y |g + J'y|, from the same back end with H = I and c = 0.
+[ H  J' ] [ d ]     [ g ]
+[ J  0  ] [ y ] = - [ c ]
 """
 
 from __future__ import annotations
 
 from typing import Any, Protocol
 
-import numpy as np
 from scipy.linalg.blas import dasum
 
 from ..kkt import KKTBackend, KKTPattern
-from ..oracle import Estimate, Jacobian, Problem, Vector
+from ..oracle import Estimate, Problem, Vector
 from ..qp.quadratic_term import quadratic_form
 
 
 class Direction:
     """A direction d with its multipliers and what the merit function needs to know of it."""
 
-    __slots__ = ("curvature", "d", "feasibility_reduction", "keeps_tau", "slope", "violation", "y")
+    __slots__ = (
+        "curvature", "d", "failed", "feasibility_reduction", "keeps_tau", "slope", "violation",
+        "warm", "y",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -32,6 +32,8 @@ class Direction:
         violation: float,
         feasibility_reduction: float,
         keeps_tau: bool = False,
+        warm: Any = None,
+        failed: bool = False,
     ):
         self.d = d
         self.y = y
@@ -41,21 +43,22 @@ class Direction:
         self.feasibility_reduction = feasibility_reduction  # v(c) - v(c + J d)
         #: the direction was computed for the current tau, which therefore stays
         self.keeps_tau = keeps_tau
+        #: what the next direction may start from: it decides the last digits
+        self.warm = warm
+        #: there is no direction, and d = 0
+        self.failed = failed
 
 
 class Subproblem(Protocol):
-    """Computes directions and multipliers."""
-
-    #: what the next direction starts from, where that matters
-    warm: Any
+    """Computes directions."""
 
     def direction(
-        self, x: Vector, estimate: Estimate, H: Any, tau: float, noise: float
+        self, x: Vector, estimate: Estimate, H: Any, tau: float, noise: float, warm: Any
     ) -> Direction:
-        """The search direction at one estimate; ``noise`` is the standard error of c, summed."""
+        """The search direction at one estimate.
 
-    def multipliers(self, x: Vector, estimate: Estimate) -> tuple[Vector, Vector]:
-        """(y, r): least-squares multipliers and the stationarity residual r they leave."""
+        ``noise`` is the standard error of c, summed; ``warm`` comes from an earlier direction.
+        """
 
     def quadratic_form(self, H: Any, d: Vector) -> float:
         """d'Hd, in whichever form H has."""
@@ -68,23 +71,19 @@ class EqualitySubproblem:
     holds to rounding, or the back end raises ``KKTFailure`` because rows are dependent.
     """
 
-    warm: Any = None
-
-    def __init__(
-        self,
-        problem: Problem,
-        backend: KKTBackend,
-        jacobian: Jacobian,
-        pattern: KKTPattern | None = None,
-    ):
+    def __init__(self, problem: Problem, backend: KKTBackend, pattern: KKTPattern | None = None):
         self._rhs = problem.row_lower
         self._backend = backend
-        self._jacobian = jacobian
         self._pattern = pattern
-        self._no_rows = np.zeros(problem.m)
 
     def direction(
-        self, x: Vector, estimate: Estimate, H: Any, tau: float, noise: float = 0.0
+        self,
+        x: Vector,
+        estimate: Estimate,
+        H: Any,
+        tau: float,
+        noise: float = 0.0,
+        warm: Any = None,
     ) -> Direction:
         g, J = estimate.g, estimate.J
         c = estimate.c - self._rhs
@@ -95,12 +94,6 @@ class EqualitySubproblem:
         slope = float(g @ d)
         curvature = quadratic_form(H, d, self._pattern)
         return Direction(d, solution.y, slope, curvature, violation, violation)
-
-    def multipliers(self, x: Vector, estimate: Estimate) -> tuple[Vector, Vector]:
-        self._backend.factorise(1.0, estimate.J)
-        solution = self._backend.solve(-estimate.g, self._no_rows)
-        residual = estimate.g + self._jacobian.transposed(estimate.J, solution.y)
-        return solution.y, residual
 
     def quadratic_form(self, H: Any, d: Vector) -> float:
         return quadratic_form(H, d, self._pattern)

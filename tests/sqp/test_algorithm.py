@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pyomo_stochsqp.kkt import KKTPattern, make_backend
-from pyomo_stochsqp.oracle import EvaluationIssue, Jacobian
+from pyomo_stochsqp.oracle import EvaluationIssue
 from pyomo_stochsqp.sqp import (
     Batches,
     EqualitySubproblem,
@@ -23,14 +23,14 @@ def algorithm_1(oracle, beta=1.0, batch=64, lipschitz="auto", growth="constant",
     problem = oracle.problem
     pattern = KKTPattern(problem.n, problem.m, problem.jac_indptr, problem.jac_indices)
     backend = make_backend(pattern, "dense", regularise=False)
-    subproblem = EqualitySubproblem(problem, backend, Jacobian(problem))
+    subproblem = EqualitySubproblem(problem, backend)
     schedule = make_schedule(beta)
     sizes = [batch] * len(oracle.sources)
     return StochasticSQP(
         oracle,
         subproblem,
         Fixed(),
-        Batches(oracle.sources, sizes, growth, 1.01, schedule),
+        Batches(oracle.sources, sizes, growth, 1.01, schedule, probes=False),
         schedule,
         Parameters(**parameters),
         lipschitz,

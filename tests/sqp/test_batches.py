@@ -1,4 +1,4 @@
-"""Batch sizes: every growth rule, the cap at the data, completeness."""
+"""Batch sizes: every growth rule, the cap at the data, when noise is measured."""
 
 import pytest
 
@@ -16,7 +16,6 @@ def rule(growth, sources=(ENDLESS,), initial=(16,), rate=1.5, beta=1.0):
 def test_constant():
     sizes = rule("constant", (ENDLESS, SMALL), (16, 200))
     assert sizes.sizes(1, BatchState()) == sizes.sizes(999, BatchState()) == (16, 100)
-    assert not sizes.complete(1, BatchState())
 
 
 def test_geometric():
@@ -48,8 +47,15 @@ def test_adaptive_stays_while_the_signal_is_clear():
     assert state.factor == 1.0
 
 
-def test_complete_when_every_source_is():
-    assert rule("constant", (SMALL,), (100,)).complete(1, BatchState())
-    assert rule("adaptive", (SMALL,), (64,)).complete(1, BatchState(factor=2.0))
-    assert not rule("adaptive", (SMALL, ENDLESS), (64, 64)).complete(1, BatchState(factor=64.0))
-    assert rule("constant", (), ()).complete(1, BatchState())
+def test_other_rules_measure_noise_too_and_keep_their_sizes():
+    for growth in ("constant", "geometric", "variance"):
+        sizes = rule(growth)
+        assert sizes.wants_probe(1, exact=False) and not sizes.wants_probe(1, exact=True)
+        state = sizes.after_probe(BatchState(), noise=9.0, signal=1.0)
+        state = sizes.after_probe(state, noise=9.0, signal=1.0)
+        assert state.factor == 1.0
+
+
+def test_the_papers_direction_needs_no_measurement():
+    paper = Batches((ENDLESS,), (16,), "constant", 1.0, make_schedule(1.0), probes=False)
+    assert not any(paper.wants_probe(k, exact=False) for k in range(1, 20))

@@ -43,7 +43,10 @@ def subproblem_of(problem, cls=ElasticSubproblem, dense_hessian=False):
         problem.jac_indices,
         hessian_dense=dense_hessian,
     )
-    return cls(problem, make_backend(pattern, "dense"), Jacobian(problem))
+    backend = make_backend(pattern, "dense")
+    if cls is EqualitySubproblem:
+        return cls(problem, backend)
+    return cls(problem, backend, Jacobian(problem))
 
 
 @pytest.mark.parametrize("full", [False, True], ids=["diagonal", "full"])
@@ -65,17 +68,13 @@ def test_with_equalities_only_it_is_the_equality_step_to_the_last_bit(full):
         assert one.curvature == pytest.approx(two.curvature, rel=1e-14)
         assert one.feasibility_reduction == two.feasibility_reduction
         assert not one.keeps_tau
-        y, r = elastic.multipliers(x, estimate)
-        y_equality, r_equality = equality.multipliers(x, estimate)
-        assert y == pytest.approx(y_equality, rel=1e-9)
-        assert r == pytest.approx(-r_equality, abs=1e-9)
 
 
 def test_with_equalities_only_a_run_is_algorithm_1():
     def run(cls):
         oracle = noisy_sphere()
         schedule = make_schedule(1.0)
-        batches = Batches(oracle.sources, [32], "constant", 1.01, schedule)
+        batches = Batches(oracle.sources, [32], "constant", 1.01, schedule, probes=False)
         method = StochasticSQP(
             oracle, subproblem_of(oracle.problem, cls), Fixed(), batches, schedule, P
         )
@@ -132,7 +131,7 @@ def test_contradictory_rows_do_not_cost_the_merit_parameter():
     direction = subproblem.direction(np.zeros(2), estimate, 1.0, 0.1, noise=0.02)
     assert direction.keeps_tau
     assert direction.d == pytest.approx([-1.0, 1.0], abs=0.01)
-    assert subproblem.status == "solved"
+    assert not direction.failed
 
 
 def test_the_box_is_never_left():
@@ -149,40 +148,14 @@ def test_the_box_is_never_left():
         x = np.clip(x + rng.random() * d, lower, upper)
 
 
-def test_multipliers_of_an_inequality_problem():
-    """min (x1-2)^2 + (x2-1)^2 s.t. x1 + x2 <= 2, x1 - x2 >= -5, 0 <= x <= 1.4: x = (1.4, 0.6).
-
-    The first row has y = 0.8; the bound x1 <= 1.4 carries the rest of the gradient (-1.2, -0.8).
-    """
-    J = np.array([[1.0, 1.0], [1.0, -1.0]])
-    problem = problem_of(J, [-np.inf, -5.0], [2.0, np.inf], np.zeros(2), np.full(2, 1.4))
-    subproblem = subproblem_of(problem)
-
-    def at(x):
-        x = np.asarray(x)
-        return subproblem.multipliers(x, Estimate(2 * (x - [2.0, 1.0]), J @ x, J.ravel()))
-
-    y, r = at([1.4, 0.6])
-    assert y == pytest.approx([0.8, 0.0]) and y[1] == 0.0
-    assert r == pytest.approx([0.0, 0.0], abs=1e-12)
-    # an inner point is not stationary, and says in which direction to go
-    y, r = at([0.5, 0.5])
-    assert (y == 0.0).all() or r @ r > 0.1
-    assert r[0] > 0.1
-    # a violated row counts as active, with the sign of its violation
-    y, r = at([1.4, 0.7])
-    assert y[0] > 0.0 and y[1] == 0.0
-    assert abs(r[1]) < 1e-12
-
-
 def test_a_failed_estimate_gives_a_status_and_no_step():
     J = np.ones((1, 2))
     subproblem = subproblem_of(problem_of(J, [0.0], [1.0], [-1.0, -1.0], [1.0, 1.0]))
     estimate = Estimate(np.array([np.nan, 1.0]), np.zeros(1), J.ravel())
     direction = subproblem.direction(np.zeros(2), estimate, 1.0, 0.1)
-    assert subproblem.status == "failed"
+    assert direction.failed
     assert (direction.d == 0.0).all() and (direction.y == 0.0).all()
     assert direction.slope == direction.curvature == direction.feasibility_reduction == 0.0
     good = Estimate(np.array([1.0, -1.0]), np.zeros(1), J.ravel())
-    assert subproblem.direction(np.zeros(2), good, 1.0, 0.1).slope < 0.0
-    assert subproblem.status == "solved"
+    after = subproblem.direction(np.zeros(2), good, 1.0, 0.1, warm=direction.warm)
+    assert after.slope < 0.0 and not after.failed

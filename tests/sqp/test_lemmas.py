@@ -15,7 +15,7 @@ import pytest
 
 from benchmarks.literal import literal_sqp
 from pyomo_stochsqp.kkt import KKTPattern, make_backend
-from pyomo_stochsqp.oracle import ITERATION_STREAM, Estimate, Jacobian, Problem, Sample
+from pyomo_stochsqp.oracle import ITERATION_STREAM, Estimate, Problem, Sample
 from pyomo_stochsqp.oracles import GaussianNoiseOracle
 from pyomo_stochsqp.sqp import EqualitySubproblem, Parameters, make_schedule, merit
 
@@ -55,7 +55,7 @@ def values(x):
 def subproblem():
     problem = Quadratic().problem
     backend = make_backend(KKTPattern.full(N, M), "dense", regularise=False)
-    return EqualitySubproblem(problem, backend, Jacobian(problem))
+    return EqualitySubproblem(problem, backend)
 
 
 def true_direction(x):
