@@ -12,8 +12,8 @@ tau >= 0.05.
     inequality twice   min 1/2 |x - b|^2   s.t.  sum x <= 1, sum x <= 1, x >= 0,  b = (0, 1/2, 1)
     all of them noisy  the first again, as a Pyomo model with E[...] and two sources
 
-The paper's noise, twice: unit batches with the diminishing beta_k (``constant``: no standard errors
-are measured then), and the solver's defaults, batches of 64 that grow.
+The paper's noise, twice: unit batches with the diminishing beta_k (``constant``), and batches of 64
+that grow.
 """
 
 from __future__ import annotations

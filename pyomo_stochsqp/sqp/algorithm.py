@@ -240,7 +240,7 @@ class StochasticSQP:
         batch = self._batches.sizes(k, state.batch)
         sample = self._oracle.draw(ITERATION_STREAM, k, batch)
         other = None
-        if self._batches.wants_probe(k, sample.exact) and min(batch) >= 2:
+        if batch and self._batches.wants_probe(k, sample.exact):
             half = tuple((b + 1) // 2 for b in batch)
             sample = self._oracle.draw(ITERATION_STREAM, k, half)
             other = self._oracle.draw(PROBE_STREAM, k, half)
