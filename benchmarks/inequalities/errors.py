@@ -18,11 +18,14 @@ import numpy as np
 
 from pyomo_stochsqp.compile import compile_program
 from pyomo_stochsqp.declare import read_model
-from pyomo_stochsqp.oracle import Estimate, Oracle, Problem, Vector, exact_estimate
+from pyomo_stochsqp.kkt import KKTPattern, make_backend
+from pyomo_stochsqp.oracle import Estimate, Jacobian, Oracle, Problem, Vector, exact_estimate
 from pyomo_stochsqp.oracles import GaussianNoiseOracle, ModelOracle
+from pyomo_stochsqp.qp import ElasticQP
 from pyomo_stochsqp.sample import Sampler
-from pyomo_stochsqp.sqp import Choices
-from pyomo_stochsqp.sqp.build import subproblem_for
+
+#: beyond this, in units of |g| / |J|, a multiplier is taken for that of a row that cannot hold
+PENALTY = 1e8
 
 #: (x, values at x) -> (y, the residual they leave)
 Multipliers = Callable[[Vector, Estimate], tuple[Vector, Vector]]
@@ -43,8 +46,23 @@ class Errors:
 
 
 def multipliers_of(problem: Problem) -> Multipliers:
-    """The multipliers at points of a problem."""
-    return subproblem_for(problem, Choices(), {})[0].multipliers
+    """The multipliers at points of a problem.
+
+    Rows that are violated count as just satisfied, so that a stationary point of violation has a
+    zero residual, too.
+    """
+    pattern = KKTPattern(problem.n, problem.m, problem.jac_indptr, problem.jac_indices)
+    jacobian = Jacobian(problem)
+    qp = ElasticQP(problem, make_backend(pattern), jacobian, pattern)
+    lower, upper = problem.x_lower, problem.x_upper
+
+    def multipliers(x: Vector, e: Estimate) -> tuple[Vector, Vector]:
+        c = e.c.clip(problem.row_lower, problem.row_upper)
+        size = float(np.abs(e.g).max(initial=0.0)) / (float(np.abs(e.J).max(initial=0.0)) or 1.0)
+        y = qp.solve(e.g, 1.0, c, e.J, lower - x, upper - x, PENALTY * max(size, 1.0)).y
+        return y, (x - (e.g + jacobian.transposed(e.J, y))).clip(lower, upper) - x
+
+    return multipliers
 
 
 def errors_at(oracle: Oracle, multipliers: Multipliers, x: Vector) -> Errors:
