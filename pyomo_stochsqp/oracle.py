@@ -16,7 +16,8 @@ with these attributes and methods is as good an oracle as a compiled model.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -57,6 +58,11 @@ class Problem:
     def m(self) -> int:
         return self.row_lower.size
 
+    @cached_property
+    def jac_rows(self) -> NDArray[np.intp]:
+        """The row of every stored entry of J."""
+        return np.repeat(np.arange(self.m), np.diff(self.jac_indptr))
+
     @property
     def bounded(self) -> bool:
         """Whether any variable has a bound."""
@@ -89,6 +95,10 @@ class Problem:
     def excess(self, c: Vector) -> Vector:
         """The same with a sign: positive above row_upper, negative below row_lower."""
         return c - np.minimum(np.maximum(c, self.row_lower), self.row_upper)
+
+    def relaxed(self, by: Vector) -> Problem:
+        """The same with the bounds of the rows moved apart by so much, on each side."""
+        return replace(self, row_lower=self.row_lower - by, row_upper=self.row_upper + by)
 
     @classmethod
     def equalities(cls, x0: Vector, m: int) -> Problem:

@@ -71,7 +71,7 @@ class ScaledOracle:
         self.problem = scaled_problem(oracle.problem, scaling)
         self._s = scaling.objective
         self._r = scaling.rows
-        self._entries = np.repeat(self._r, np.diff(oracle.problem.jac_indptr))
+        self._entries = self._r[oracle.problem.jac_rows]
 
     def draw(self, stream: int, k: int, batch: Sequence[int]) -> Sample:
         return self._oracle.draw(stream, k, batch)
@@ -129,12 +129,11 @@ def automatic(oracle: Oracle, batch: Sequence[int]) -> Scaling:
     points = [x0] + [x0 + step * rng.standard_normal(problem.n) for _ in range(2)]
     rows = np.zeros(problem.m)
     objective = 0.0
-    row_of_entry = np.repeat(np.arange(problem.m), np.diff(problem.jac_indptr))
     sample = oracle.draw(SETUP_STREAM, 1, batch)
     for x in points:
         e = oracle.estimate(problem.project(x), sample)
         if e.issue is None:
-            norms = np.sqrt(np.bincount(row_of_entry, e.J * e.J, problem.m))
+            norms = np.sqrt(np.bincount(problem.jac_rows, e.J * e.J, problem.m))
             rows = np.maximum(rows, norms)
             objective = max(objective, float(np.linalg.norm(e.g)))
     rows[rows == 0.0] = 1.0

@@ -1,4 +1,4 @@
-r"""What an iteration of a baseline leaves behind: the part that the driver and the log read."""
+r"""What an iteration of a baseline leaves behind: the part that the loop and the log read."""
 
 from __future__ import annotations
 

@@ -28,7 +28,6 @@ def coordinate_constants(
     """(L, Gamma) near x, from estimates on one sample of the given sizes."""
     problem = oracle.problem
     sample = oracle.draw(SETUP_STREAM, 0, batch)
-    row_of_entry = np.repeat(np.arange(problem.m), np.diff(problem.jac_indptr))
     here = oracle.estimate(x, sample)
     L, Gamma = 0.0, np.zeros(problem.m)
     for i in range(problem.n):
@@ -38,6 +37,6 @@ def coordinate_constants(
         if here.issue is not None or there.issue is not None:
             continue
         L = max(L, float(np.linalg.norm(there.g - here.g)))
-        changes = np.bincount(row_of_entry, (there.J - here.J) ** 2, problem.m)
+        changes = np.bincount(problem.jac_rows, (there.J - here.J) ** 2, problem.m)
         Gamma = np.maximum(Gamma, np.sqrt(changes))
     return max(floor, L / STEP), float(Gamma.sum()) / STEP

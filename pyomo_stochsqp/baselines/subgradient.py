@@ -58,7 +58,7 @@ class StochasticSubgradient:
         e = self._oracle.estimate(x, sample)
         if e.issue is not None:
             return replace(state, k=k, issue=e.issue)
-        s = np.sign(e.c - np.clip(e.c, problem.row_lower, problem.row_upper))
+        s = np.sign(problem.excess(e.c))
         direction = self._tau * e.g + self._jacobian.transposed(e.J, s)
         alpha = self._beta(k) * self._step_per_beta
         return BaselineState(

@@ -110,10 +110,10 @@ class TStoM:
             return replace(state, k=k, issue=momentum.issue)
         g, c, J, y = momentum.g, momentum.c, momentum.J, state.y
         if first:
-            direction = self._jacobian.transposed(J, self._excess(c))
+            direction = self._jacobian.transposed(J, problem.excess(c))
             eta = 1.0 / p.V
         else:
-            z = p.beta * self._excess(y / p.beta + c)
+            z = p.beta * problem.excess(y / p.beta + c)
             direction = g + self._jacobian.transposed(J, z)
             eta = p.eta
             y = y + (p.rho / p.beta) * (z - y)
@@ -149,8 +149,3 @@ class TStoM:
             issue=there.issue,
         )
         return remembered, 2 * sample.scenarios
-
-    def _excess(self, c: Vector) -> Vector:
-        """c - clip(c, row_lower, row_upper), with its sign."""
-        problem = self._oracle.problem
-        return c - np.clip(c, problem.row_lower, problem.row_upper)

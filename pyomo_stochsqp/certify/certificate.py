@@ -99,12 +99,12 @@ class Certificate:
         return float(self.violation_bound.max(initial=0.0))
 
     @property
-    def relative_infeasibility(self) -> float:
+    def relative_infeasibility_bound(self) -> float:
         """The largest bound of a violation, relative to the size of its row."""
         return float(_ratio(self.violation_bound, self.row_size).max(initial=0.0))
 
     @property
-    def lower_infeasibility(self) -> float:
+    def relative_infeasibility_lower(self) -> float:
         """The largest lower confidence bound, relative to the size of its row."""
         return float(_ratio(self.violation_lower, self.row_size).max(initial=0.0))
 

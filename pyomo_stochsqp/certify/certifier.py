@@ -13,8 +13,8 @@ from ..oracle import EvaluationIssue, Jacobian, Oracle, Sample, Vector
 from .certificate import MEMORY, Certificate, Sizes, row_sizes, variable_sizes
 from .located import Request, make_locator
 from .replicates import (
-    Replicates,
     Spreads,
+    Values,
     estimated,
     heavy_tailed,
     quantile,
@@ -47,7 +47,7 @@ class Certifier:
         sizes: Sizes,
         confidence: float,
         relaxed: Vector | None = None,
-    ) -> tuple[Certificate, Replicates] | EvaluationIssue:
+    ) -> tuple[Certificate, Values] | EvaluationIssue:
         """A certificate of x on independent samples, or on a single, exact one.
 
         ``y`` are multipliers for second derivatives, ``number`` chooses the scenarios that spreads
@@ -113,21 +113,17 @@ class Certifier:
         """The least value of every variable that would make up all of a row's terms."""
         problem, a = self._problem, np.abs(J)
         with np.errstate(divide="ignore", invalid="ignore"):
-            share = np.where(a > 0.0, np.repeat(terms, np.diff(problem.jac_indptr)) / a, inf)
+            share = np.where(a > 0.0, terms[problem.jac_rows] / a, inf)
         least = np.full(problem.n, inf)
         np.minimum.at(least, problem.jac_indices, share)
         return np.where(np.isfinite(least), least, 0.0)
 
-    def issue_at(self, x: Vector, sample: Sample) -> EvaluationIssue | None:
-        """What keeps the objective or a row from being evaluated at x, if anything does."""
-        return self._oracle.estimate(x, sample, objective=True).issue
 
-
-def _heavy(values: Replicates, gradients: NDArray[np.float64]) -> bool:
+def _heavy(values: Values, gradients: NDArray[np.float64]) -> bool:
     return heavy_tailed(np.column_stack([values.f[:, None], values.c, gradients]))
 
 
-def _rare(values: Replicates, spread: Spreads) -> bool:
+def _rare(values: Values, spread: Spreads) -> bool:
     """Nothing varies at all, or, of what hardly ever varies, something does in a few replicates."""
     everything = np.column_stack([values.f[:, None], values.g, values.c])
     still = np.concatenate(([spread.f], spread.g, spread.c)) == 0.0
@@ -135,7 +131,7 @@ def _rare(values: Replicates, spread: Spreads) -> bool:
     return silent or rare_events(everything[:, still])
 
 
-def _spreading(values: Replicates, spread: Spreads) -> bool:
+def _spreading(values: Values, spread: Spreads) -> bool:
     everything = np.column_stack([values.f[:, None], values.g, values.c])
     few = np.concatenate(([spread.f], spread.g, spread.c))
     return spreading(everything, few, values.scenarios)

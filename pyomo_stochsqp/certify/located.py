@@ -11,7 +11,7 @@ not too large.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -23,7 +23,7 @@ from ..nlp import NLP
 from ..oracle import Estimate, Jacobian, Problem, Vector
 from .active_set import ActiveSet, active_set
 from .displacement import DEPENDENT, Displacement, Linearised, displacement
-from .replicates import Replicates, quantile, standard_error
+from .replicates import Values, quantile, standard_error
 from .sparse_newton import SparseNewton
 
 #: matrices are full up to so many variables; beyond, if so much of them is stored, or as a last
@@ -42,7 +42,7 @@ class Request:
     x: Vector
     #: multipliers for second derivatives
     y: Vector
-    values: Replicates
+    values: Values
     mean: Estimate
     #: the largest |x_j| seen, the sizes of rows and objective
     largest_x: Vector
@@ -169,7 +169,7 @@ class FewVariables:
         model: NewtonModel,
     ) -> Linearised:
         c = point.c
-        lower, upper = model.row_lower, model.row_upper
+        lower, upper = model.problem.row_lower, model.problem.row_upper
         nearest = np.where(np.abs(c - lower) < np.abs(c - upper), lower, upper)
         return Linearised(
             gradients=lagrangian_gradients(at.values, self._jacobian, y),
@@ -218,11 +218,7 @@ class ManyVariables:
             self._newton = SparseNewton(self._problem, pattern)
         problem, y, mean = self._problem, at.y, at.mean
         if at.relaxed is not None:
-            problem = replace(
-                problem,
-                row_lower=problem.row_lower - at.relaxed,
-                row_upper=problem.row_upper + at.relaxed,
-            )
+            problem = problem.relaxed(at.relaxed)
         M = nlp.hessian(at.x, y) if nlp.second_order else np.zeros(0)
         curvature = self._newton.diagonal(M)
         gradients = lagrangian_gradients(at.values, self._jacobian, y)
@@ -240,7 +236,7 @@ def active_at(problem: Problem, at: Request, gradients: NDArray[np.float64]) -> 
     )
 
 
-def lagrangian_gradients(values: Replicates, jacobian: Jacobian, y: Vector) -> NDArray[np.float64]:
+def lagrangian_gradients(values: Values, jacobian: Jacobian, y: Vector) -> NDArray[np.float64]:
     """g_i + J_i'y, one line per replicate."""
     return np.array(
         [g + jacobian.transposed(J, y) for g, J in zip(values.g, values.J, strict=True)]

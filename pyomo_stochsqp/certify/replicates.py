@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import pi
 from typing import NamedTuple
 
 import numpy as np
@@ -44,6 +45,8 @@ Matrix = NDArray[np.float64]
 #: replicates of a certificate, where points are spread evenly in each and where they are
 #: independent draws, which lose nothing by being divided: more replicates, a smaller t
 EVENLY, INDEPENDENT = 16, 64
+#: the share of the error that all looks of a run together may have
+ERROR = 0.05
 #: factor of t for few replicates: without it bounds at 97 % miss 4-10 %, with it 1-4 %
 SKEWED = 1.3
 #: chance of calling normal replicates heavy-tailed
@@ -58,7 +61,7 @@ PAIRS = 32
 
 
 @dataclass(frozen=True)
-class Replicates:
+class Values:
     """Values at one point, one line per replicate."""
 
     f: Vector
@@ -83,7 +86,7 @@ def replicates_for(oracle: Oracle) -> int:
     return EVENLY if spreads_evenly(oracle) else INDEPENDENT
 
 
-def estimated(oracle: Oracle, x: Vector, samples: Sequence[Sample]) -> Replicates | EvaluationIssue:
+def estimated(oracle: Oracle, x: Vector, samples: Sequence[Sample]) -> Values | EvaluationIssue:
     """Estimates on every sample; the issue, where one cannot be made."""
     made = []
     for sample in samples:
@@ -91,7 +94,7 @@ def estimated(oracle: Oracle, x: Vector, samples: Sequence[Sample]) -> Replicate
         if estimate.issue is not None:
             return estimate.issue
         made.append(estimate)
-    return Replicates(
+    return Values(
         np.array([e.f for e in made], dtype=float),
         np.array([e.g for e in made]),
         np.array([e.c for e in made]),
@@ -114,6 +117,12 @@ def quantile(confidence: float, count: int, numbers: int = 1) -> float:
         return 0.0
     t = float(stats.t.ppf(1.0 - (1.0 - confidence) / (2 * max(numbers, 1)), count - 1))
     return SKEWED * t if count <= EVENLY else t
+
+
+def look_confidence(number: int) -> float:
+    """The confidence of a run's j-th look, 1 - 0.05 * 6 / (pi^2 j^2): all looks together have 95 %,
+    so that a run that looks often is not believed more easily."""
+    return 1.0 - ERROR * 6.0 / (pi * number) ** 2
 
 
 def heavy_tailed(values: Matrix) -> bool:

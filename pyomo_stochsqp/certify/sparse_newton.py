@@ -13,17 +13,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engines.interior.newton_system import with_diagonal
-from ..kkt import KKTPattern, make_indefinite
+from ..kkt import REMOVED, KKTPattern, make_indefinite, with_diagonal
 from ..oracle import Jacobian, Problem, Vector
 from .active_set import ActiveSet
 from .displacement import Displacement, curved_gap
 from .replicates import quantile, standard_error
 
 Matrix = NDArray[np.float64]
-
-#: weights that hold a variable and drop a row
-REMOVED = 1e20
 
 
 class SparseNewton:
@@ -112,8 +108,8 @@ class SparseNewton:
                 values[self._diagonal] = diagonal
                 shifted = np.zeros(n)
             a = np.where(active.held, REMOVED, 0.0)
-            inertia = self._kkt.factorise(values, J, a, b)
-            if inertia is None or (inertia.positive != n and not first_order):
+            positive = self._kkt.factorise(values, J, a, b)
+            if positive is None or (positive != n and not first_order):
                 continue
             steps = []
             for gradient, c in zip(gradients, rows, strict=True):

@@ -43,7 +43,9 @@ class Tolerances:
         gap = c.relative_gap / self.optimality
         move = c.relative_displacement / (DISPLACEMENT * self.optimality)
         worst = max(
-            c.relative_infeasibility / self.feasibility, gap, min(move, self._negligible(c, c.gap))
+            c.relative_infeasibility_bound / self.feasibility,
+            gap,
+            min(move, self._negligible(c, c.gap)),
         )
         return worst + (HEAVY - 1.0) * self._noise(c) if c.heavy_tails else worst
 
@@ -63,11 +65,11 @@ class Tolerances:
 
     def feasible(self, c: Certificate) -> bool:
         """Upper bounds of all violations are within the tolerance."""
-        return c.relative_infeasibility <= self.feasibility
+        return c.relative_infeasibility_bound <= self.feasibility
 
     def infeasible(self, c: Certificate) -> bool:
         """Some lower bound of a violation is beyond the tolerance."""
-        return c.lower_infeasibility > self.feasibility
+        return c.relative_infeasibility_lower > self.feasibility
 
     def _noise(self, c: Certificate) -> float:
         t = quantile(c.confidence, c.replicates, c.x.size)

@@ -34,12 +34,12 @@ class DensePoint:
 
 
 class Entries:
-    """Where the stored values of J and H stand in full matrices."""
+    """Where the stored values of J stand in a full matrix."""
 
     def __init__(self, problem: Problem):
         self._shape = (problem.m, problem.n)
         self._full = problem.jac_indices.size == problem.m * problem.n
-        self._rows = np.repeat(np.arange(problem.m), np.diff(problem.jac_indptr))
+        self._rows = problem.jac_rows
         self._columns = problem.jac_indices
 
     def matrix(self, values: Vector) -> Matrix:

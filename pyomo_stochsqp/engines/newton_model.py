@@ -74,16 +74,12 @@ class NewtonModel:
         self._indices = self._pattern.indices.astype(np.intp)
         self._backend = make_backend(self._pattern, "dense")
         self._row_size = np.maximum(_finite(problem.row_lower), _finite(problem.row_upper))
-        self.row_lower, self.row_upper = problem.row_lower, problem.row_upper
+        #: with its rows as relaxed
+        self.problem = problem
 
     def relax(self, by: Vector) -> None:
         """Move the bounds of the rows apart by so much, on each side."""
-        self.row_lower = self._problem.row_lower - by
-        self.row_upper = self._problem.row_upper + by
-
-    def violation(self, c: Vector) -> Vector:
-        """The distance of every row to its interval, as relaxed."""
-        return np.maximum(np.maximum(self.row_lower - c, c - self.row_upper), 0.0)
+        self.problem = self._problem.relaxed(by)
 
     def step(
         self,
@@ -150,7 +146,7 @@ class NewtonModel:
         """(solution, the penalty it was found with)."""
         n, m = g.size, c.size
         scaled = Problem(
-            np.zeros(n), lower, upper, self.row_lower * r, self.row_upper * r,
+            np.zeros(n), lower, upper, self.problem.row_lower * r, self.problem.row_upper * r,
             self._indptr, self._indices, np.zeros(m, dtype=bool),
         )  # fmt: skip
         qp = ElasticQP(scaled, self._backend, Jacobian(scaled), self._pattern)

@@ -143,14 +143,14 @@ class TrustRegion:
             k=state.k + 1,
             warm=newton.warm,
             objective=here.f,
-            violation=float(self._model.violation(here.c).max(initial=0.0)),
+            violation=float(self._model.problem.violation(here.c).max(initial=0.0)),
         )
         state = self._progressed(state, here)
         if newton.failed or state.idle >= IDLE:
             return replace(state, ended=Ending.STALLED)
         d, y = newton.d, newton.y
-        before = self._model.violation(here.c)
-        after = self._model.violation(here.c + here.J @ d)
+        before = self._model.problem.violation(here.c)
+        after = self._model.problem.violation(here.c + here.J @ d)
         wide = not newton.at_radius or state.radius >= 1.0
         slow = newton.left > HOPELESS and float(after.sum()) > SLOW * float(before.sum())
         state = replace(state, stuck=state.stuck + 1 if wide and slow else 0)
@@ -239,7 +239,7 @@ class TrustRegion:
         return self._last[2]
 
     def _merit(self, point: DensePoint, w: Vector) -> float:
-        return float(point.f + w @ self._model.violation(point.c))
+        return float(point.f + w @ self._model.problem.violation(point.c))
 
     def _penalties(
         self,
@@ -299,7 +299,7 @@ class TrustRegion:
         """Actual over predicted decrease; -inf where the step must not be taken."""
         if not there.defined:
             return -inf
-        violation = self._model.violation(there.c)
+        violation = self._model.problem.violation(there.c)
         size = np.maximum(np.abs(here.c - self._problem.excess(here.c)), np.abs(here.c))
         size = np.maximum(size, np.abs(here.J) @ np.maximum(np.abs(here.x), newton.box))
         if (violation > np.maximum(GROWS * before, OF_SIZE * size) + 1e-12).any():

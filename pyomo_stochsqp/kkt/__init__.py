@@ -14,17 +14,17 @@ as often as needed in between.
     indefinite       systems whose H is not definite, with their inertia
 """
 
-from .indefinite import IndefiniteSystem, Inertia, make_indefinite
-from .pattern import KKTPattern
-from .protocol import HELD, Hessian, KKTBackend, KKTFailure, Solution
+from .indefinite import IndefiniteSystem, make_indefinite
+from .pattern import KKTPattern, with_diagonal
+from .protocol import HELD, REMOVED, Hessian, KKTBackend, KKTFailure, Solution
 from .registry import REGISTRY, importable, make_backend
 
 __all__ = [
     "HELD",
     "REGISTRY",
+    "REMOVED",
     "Hessian",
     "IndefiniteSystem",
-    "Inertia",
     "KKTBackend",
     "KKTFailure",
     "KKTPattern",
@@ -32,4 +32,5 @@ __all__ = [
     "importable",
     "make_backend",
     "make_indefinite",
+    "with_diagonal",
 ]

@@ -3,9 +3,9 @@ r"""KKT systems whose Hessian is not definite, with their inertia.
     K = [ W + diag(a)   J'       ]
         [ J            -diag(b)  ],        a, b >= 0
 
-``factorise`` counts the positive and negative eigenvalues of K (Sylvester: those of D in LDL'); a
-step is one of descent if there are n positive and m negative ones, and whoever asks raises a or b
-until there are. ``solve`` refines against K itself.
+``factorise`` counts the positive eigenvalues of K (Sylvester: those of D in LDL'); a step is one of
+descent if there are n of them, and whoever asks raises a or b until there are. ``solve`` refines
+against K itself.
 
     full     LAPACK's Bunch-Kaufman factorisation of the equilibrated matrix: small or dense systems
     sparse   qdldl, without pivoting: a zero b becomes 1e-9, which refinement takes back
@@ -14,7 +14,6 @@ until there are. ``solve`` refines against K itself.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import lapack
@@ -34,13 +33,6 @@ REFINED, USABLE = 1e-12, 1e-4
 TINY = 1e-300
 
 
-class Inertia(NamedTuple):
-    """Numbers of positive and negative eigenvalues."""
-
-    positive: int
-    negative: int
-
-
 class IndefiniteSystem(ABC):
     """Factorisations of K for one pattern."""
 
@@ -51,8 +43,11 @@ class IndefiniteSystem(ABC):
         self._diagonal = np.flatnonzero(~self._off)
         self._j_rows, self._j_columns = pattern.rows, pattern.indices
 
-    def factorise(self, W: Vector, J: Vector, a: Vector, b: Vector) -> Inertia | None:
-        """The inertia of K for these values; None if it is singular or not finite."""
+    def factorise(self, W: Vector, J: Vector, a: Vector, b: Vector) -> int | None:
+        """The number of positive eigenvalues of K; None if it is singular or not finite.
+
+        ``REMOVED`` in a holds a variable, in b it drops a row.
+        """
         self._W = W.copy()
         self._W[self._diagonal] += a
         self._J, self._b = J, b
@@ -61,8 +56,7 @@ class IndefiniteSystem(ABC):
         pivots = self._factorise()
         if pivots is None or not np.isfinite(pivots).all() or not pivots.all():
             return None
-        positive = int((pivots > 0.0).sum())
-        return Inertia(positive, pivots.size - positive)
+        return int((pivots > 0.0).sum())
 
     def solve(self, r_x: Vector, r_y: Vector) -> tuple[Vector, Vector] | None:
         """(d, y) with K (d, y) = (r_x, r_y); None if rounding has spoilt it."""
@@ -146,9 +140,8 @@ class SparseSystem(IndefiniteSystem):
 
     def __init__(self, pattern: KKTPattern):
         super().__init__(pattern)
-        from .backends.ldl import (
-            QdldlFactoriser,  # whose library is imported only where it is needed
-        )
+        # its library is imported only where it is needed
+        from .backends.ldl import QdldlFactoriser
 
         self._factoriser = QdldlFactoriser(pattern)
 

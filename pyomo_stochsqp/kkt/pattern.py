@@ -116,3 +116,14 @@ def compressed(
     small = max(indices.size, width, lines) < np.iinfo(np.int32).max
     dtype = np.int32 if small else np.int64
     return indptr.astype(dtype), indices.astype(dtype)
+
+
+def with_diagonal(
+    indptr: NDArray[np.intp], indices: NDArray[np.intp], n: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """(where the given entries stand, indptr, indices) of a triangle with its whole diagonal."""
+    columns = np.repeat(np.arange(n), np.diff(indptr))
+    given = columns * n + indices
+    keys = np.union1d(given, np.arange(n) * (n + 1))
+    columns, rows = np.divmod(keys, n)
+    return np.searchsorted(keys, given), np.searchsorted(columns, np.arange(n + 1)), rows

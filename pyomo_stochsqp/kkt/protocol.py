@@ -34,6 +34,8 @@ Hessian = float | Vector
 REGULARISATION = 1e-8
 #: A diagonal entry of H from here on means "variable held": its inverse counts as zero.
 HELD = 1e18
+#: what holds a variable, added to its diagonal entry, and takes a row out, as its δ
+REMOVED = 1e20
 #: The square root that stands for such an entry: J_ji / HELD_ROOT squared underflows to zero.
 HELD_ROOT = 1e200
 

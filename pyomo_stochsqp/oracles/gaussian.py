@@ -41,7 +41,7 @@ class GaussianNoiseOracle:
         self._exact = exact
         self._beta = beta
         self._seed = seed
-        row_of_entry = np.repeat(np.arange(m), np.diff(exact.problem.jac_indptr))
+        row_of_entry = exact.problem.jac_rows
         self._entries = row_of_entry * n + exact.problem.jac_indices
         eps_g, eps_c, eps_J = variances
         self._deviations = np.sqrt(

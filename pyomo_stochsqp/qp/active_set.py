@@ -20,9 +20,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kkt import KKTBackend, KKTFailure
+from ..kkt import REMOVED, KKTBackend, KKTFailure
 from ..oracle import Vector
-from .quadratic_program import QP, REMOVED, Mask
+from .quadratic_program import QP, Mask
 
 #: wrong signs below this, relative to the largest entry of their kind, are rounding
 ROUNDING = 1e-11

@@ -1,12 +1,12 @@
-r"""The elastic QP of an iteration, solved by the cheapest method that can (see qp_model.py):
+r"""The elastic QP of an iteration, by the cheapest method that can (see quadratic_program.py):
 
     min_d  g'd + 1/2 d'Hd + rho dist_1(c + J d, [row_lower, row_upper])    s.t.  lower <= d <= upper
 
     1. no rows, H diagonal    d = clip(-g / h), in closed form
     2. equalities only        the equality-constrained step, if it meets the bounds and |y| <= rho
-    3. H diagonal             Newton's method on the dual, from the last multipliers (qp_newton.py)
-       H full                 corrections of the last active set (qp_active_set.py)
-    4. where 3 gives up       an interior point (qp_interior.py), finished by 3 from its guess
+    3. H diagonal             Newton's method on the dual, from the last multipliers (newton.py)
+       H full                 corrections of the last active set (active_set.py)
+    4. where 3 gives up       an interior point (interior.py), finished by 3 from its guess
 
 All of them share one KKT back end and its one symbolic analysis. 2 and 3 cost one to three
 factorisations where the active set changes little from iteration to iteration; 4 costs some ten,

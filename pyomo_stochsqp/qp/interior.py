@@ -24,9 +24,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kkt import KKTBackend, KKTFailure
+from ..kkt import REMOVED, KKTBackend, KKTFailure
 from ..oracle import Vector
-from .quadratic_program import QP, REMOVED, Mask
+from .quadratic_program import QP, Mask
 
 #: share of the way to the boundary a step may go
 LARGEST_SHARE = 0.9999
@@ -142,7 +142,7 @@ class InteriorPoint:
         self.error = max(self.infeasibility, self.gap)
 
     def guess(self) -> tuple[Vector, Vector]:
-        """Active bounds and rows as they look from here, in the terms of qp_active_set.py.
+        """Active bounds and rows as they look from here, in the terms of active_set.py.
 
         Of s and x one tends to zero. Comparing their last relative changes (Tapia's indicators)
         tells which, whatever the units of the two.

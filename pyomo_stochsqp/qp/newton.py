@@ -25,9 +25,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg.blas import ddot
 
-from ..kkt import KKTBackend, KKTFailure
+from ..kkt import REMOVED, KKTBackend, KKTFailure
 from ..oracle import Vector
-from .quadratic_program import QP, REMOVED, norm
+from .quadratic_program import QP, norm
 
 #: |r| relative to the rows' values that counts as zero, and relative to what rounding makes of them
 SOLVED = 1e-12

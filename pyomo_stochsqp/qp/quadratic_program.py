@@ -28,9 +28,6 @@ from .quadratic_term import QuadraticTerm
 
 Mask = NDArray[np.bool_]
 
-#: added to a diagonal entry of the KKT matrix this takes the variable, or the row, out of it
-REMOVED = 1e20
-
 #: ``solved``: the conditions above hold to rounding; ``inaccurate``: they hold only roughly;
 #: ``failed``: non-finite data or H not positive definite; d is then the box's point nearest to 0
 Status = Literal["solved", "inaccurate", "failed"]
@@ -182,7 +179,7 @@ class QPSolution:
         self.method = method
         self.iterations = iterations
         self.status: Status = status
-        #: which bounds and rows are active (see qp_active_set.py), where the method knows
+        #: which bounds and rows are active (see active_set.py), where the method knows
         self.bounds = bounds
         self.rows = rows
         #: no bound is active and no multiplier at its limit, as far as the method knows

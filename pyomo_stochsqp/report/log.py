@@ -114,7 +114,7 @@ class RunLog:
             return
         kind = "exactly" if c.exact else f"on {c.scenarios} fresh scenarios"
         said = (
-            f"  certified {kind}: violation {c.relative_infeasibility:.1e}, gap "
+            f"  certified {kind}: violation {c.relative_infeasibility_bound:.1e}, gap "
             f"{c.relative_gap:.1e}, move {c.relative_displacement:.1e}"
         )
         rest = forecast(progress, c, self._tolerances)

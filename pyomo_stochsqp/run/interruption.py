@@ -19,7 +19,7 @@ from .checkpoint import Keeper
 
 
 class Interruption:
-    """Context of a run, and an observer of the driver."""
+    """Context of a run, and an observer of the loop."""
 
     def __init__(self, keeper: Keeper | None):
         self._keeper = keeper

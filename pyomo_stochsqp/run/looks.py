@@ -1,21 +1,19 @@
 r"""A method that only makes iterations (Algorithm 1, a baseline), looked at from time to time.
 
 Whenever the samples used have doubled, the last iterate and the tail average are certified on
-scenarios that no iteration sees, a tenth as many as were used since the last look. The j-th look
-has confidence 1 - 0.05 * 6 / (pi^2 j^2), so that all of them together have 95 %.
+scenarios that no iteration sees, a tenth as many as were used since the last look.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import pi
 from typing import Any
 
 import numpy as np
 
 from ..certify import Certificate, Certifier, Sizes, Tolerances
-from ..certify.replicates import replicates_for
+from ..certify.replicates import look_confidence, replicates_for
 from ..method import Method, Stop
 from ..oracle import (
     VALIDATION_STREAM,
@@ -33,7 +31,6 @@ from ..sqp.average import TailAverage
 SHARE, LEAST, MOST = 0.1, 1 << 10, 1 << 22
 #: samples (or iterations, without sampling) before the first look
 FIRST = 3200
-ERROR = 0.05
 #: bounds that differ by less than this factor are taken for equal: then the average is better
 BENEFIT_OF_DOUBT = 1.5
 DIVERGED = 1e12
@@ -105,7 +102,7 @@ class Looked:
 
     def _looked(self, state: LookedState, done: int) -> LookedState:
         looks = state.looks + 1
-        confidence = 1.0 - ERROR * 6.0 / (pi * looks) ** 2
+        confidence = look_confidence(looks)
         scenarios = min(max(int(SHARE * (done - state.looked_at)), LEAST), MOST)
         samples = self._judge.samples(looks, scenarios)
         y = self._scaling.user_multipliers(state.inner.y)

@@ -186,4 +186,4 @@ def _last_look(
 
 
 def _violation(certificate: Certificate) -> float:
-    return certificate.relative_infeasibility
+    return certificate.relative_infeasibility_bound

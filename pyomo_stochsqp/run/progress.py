@@ -19,7 +19,7 @@ CERTIFICATE_COLUMNS = (
     "samples",
     "infeasibility",
     "infeasibility_bound",
-    "relative_infeasibility",
+    "relative_infeasibility_bound",
     "gap",
     "relative_gap",
     "relative_displacement",

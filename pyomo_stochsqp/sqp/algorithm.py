@@ -295,7 +295,7 @@ class StochasticSQP:
             if shorter >= 0.5 * alpha:
                 ends = (look.here, there)
                 lesson = Lesson(
-                    self._oracle, look.sample, look.x, end, alpha, direction.y, ends, self._jacobian
+                    self._oracle, look.sample, look.x, end, direction.y, ends, self._jacobian
                 )
                 curvature = self._curvature.updated(curvature, lesson)
                 used += lesson.scenarios

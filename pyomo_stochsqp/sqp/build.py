@@ -129,7 +129,7 @@ def curvature_for(
     if hessian == "exact":
         if not isinstance(oracle, SecondOrderOracle):
             raise OptionError("hessian='exact' needs an oracle with second derivatives.")
-        rule = LagrangianHessian(oracle, False, full=n <= LARGEST_DENSE)
+        rule = LagrangianHessian(oracle, full=n <= LARGEST_DENSE)
         return rule, rule.form
     if hessian == "bfgs":
         return BFGS(n), full

@@ -66,7 +66,6 @@ class Lesson:
         sample: Sample,
         x: Vector,
         end: Vector,
-        alpha: float,
         y: Vector,
         ends: tuple[Estimate, Estimate],
         jacobian: Jacobian,
@@ -74,8 +73,6 @@ class Lesson:
         #: kept beside s, because x + s would be the end but for rounding: bounds are met exactly
         self.end = end
         self.s = end - x
-        #: s is this share of the subproblem's direction
-        self.alpha = alpha
         self.y = y
         #: scenarios evaluated to answer questions
         self.scenarios = 0

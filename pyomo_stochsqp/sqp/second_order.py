@@ -3,8 +3,7 @@ r"""Curvature from second derivatives: the Hessian of the Lagrangian, made posit
     M = grad^2 f(x) + sum_i y_i grad^2 c_i(x)
 
 at the end of the last step, with that step's multipliers: known before the next iteration is
-sampled. On batches M is a running mean; on all of the data it is the latest one alone, and the
-exact phase becomes Newton's method on the KKT conditions.
+sampled. M is a running mean over batches.
 
 A subproblem needs H > 0, and M need not be. What is changed should not change the step more than
 necessary. In this order, in units of max(1, |x_i|), until a Cholesky factor exists:
@@ -17,11 +16,6 @@ necessary. In this order, in units of max(1, |x_i|), until a Cholesky factor exi
 A are the rows with a multiplier, B the variables at a bound. Where the subproblem keeps them
 active, J_A d, d_B and so Q'd are given numbers, and the added term is constant: full Newton steps
 survive wherever the second-order conditions hold. It would fill a sparse M, and is left out there.
-
-Multipliers far from their limits can make M much too small along the constraints, where the merit
-function bends most. A step that a line search had to cut to alpha < 1/4 says so:
-
-    H <- H + lambda I,   lambda = s'Hs / (alpha s's),   a tenth of it after every full step
 """
 
 from __future__ import annotations
@@ -29,15 +23,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import eigh, qr
 from scipy.sparse import csc_array
 from scipy.sparse.linalg import splu
 
-from ..kkt import KKTPattern
+from ..kkt import KKTPattern, with_diagonal
 from ..oracle import SecondOrderOracle, Vector
 from ..qp.quadratic_term import quadratic_form, quadratic_term
-from .curvature import KAPPA, ZETA, Curvature, CurvatureState, Lesson, first_guess, well_conditioned
+from .curvature import ZETA, Curvature, CurvatureState, Lesson, first_guess, well_conditioned
 
 #: weight of the newest Hessian in the mean over batches
 AVERAGING = 0.1
@@ -45,8 +38,7 @@ AVERAGING = 0.1
 FLOOR = 1e-4
 #: smallest pivot of a matrix that needs no repair, relative to the largest
 WORST_PIVOT = 1e-12
-#: a step cut to less than this share of the direction asks for a larger H
-CUT = 0.25
+#: without any curvature the next steps are longer by this factor's reciprocal
 FADE = 0.1
 #: pivot of a normal that depends on the others
 DEPENDENT = 1e-10
@@ -54,16 +46,13 @@ DEPENDENT = 1e-10
 PENALTIES = (1.0, 10.0, 100.0)
 SHIFTS = (0.0, *(10.0**k for k in range(-4, 4)))
 
-Indices = NDArray[np.intp]
-
 
 class LagrangianHessian(Curvature):
     """H from second derivatives; full matrices, or values on a sparse pattern."""
 
-    def __init__(self, oracle: SecondOrderOracle, exact: bool, full: bool):
+    def __init__(self, oracle: SecondOrderOracle, full: bool):
         problem = oracle.problem
         self._problem = problem
-        self._exact = exact
         self._full = full
         self._slots, indptr, indices = with_diagonal(*oracle.hessian_pattern(), problem.n)
         #: H's part of the KKT pattern
@@ -77,7 +66,6 @@ class LagrangianHessian(Curvature):
         )
         self._indptr, self._indices = indptr, indices
         self._columns = np.repeat(np.arange(problem.n), np.diff(indptr))
-        self._rows_of_J = np.repeat(np.arange(problem.m), np.diff(problem.jac_indptr))
 
     def initial(self, size: float) -> CurvatureState:
         return CurvatureState(first_guess(size))
@@ -94,25 +82,10 @@ class LagrangianHessian(Curvature):
         values = np.zeros(self._indices.size)
         values[self._slots] = seen
         pairs = state.pairs + 1
-        if self._exact:
-            H = self._repaired(values, lesson)
-            extra = self._extra(state, lesson)
-            return CurvatureState(H if extra == 0.0 else self._shifted(H, extra), pairs, extra)
         if state.memory is not None:
             w = max(1.0 / pairs, AVERAGING)
             values = (1.0 - w) * state.memory + w * values
         return CurvatureState(self._repaired(values, lesson), pairs, values)
-
-    def _extra(self, state: CurvatureState, lesson: Lesson) -> float:
-        """lambda of the next iteration."""
-        extra, s = state.memory or 0.0, lesson.s
-        length = float(s @ s)
-        if lesson.alpha < CUT and length > 0.0:
-            bend = quadratic_form(state.H, s, self._pattern) / (lesson.alpha * length)
-            return min(bend, KAPPA)
-        if lesson.alpha == 1.0:
-            extra *= FADE
-        return extra if extra > ZETA else 0.0
 
     def _repaired(self, values: Vector, lesson: Lesson) -> Vector:
         return self._repaired_full(values, lesson) if self._full else self._repaired_sparse(values)
@@ -139,7 +112,7 @@ class LagrangianHessian(Curvature):
         """An orthonormal basis of the directions that active rows and bounds determine."""
         problem, x = self._problem, lesson.end
         J = np.zeros((problem.m, problem.n))
-        J[self._rows_of_J, problem.jac_indices] = lesson.there.J
+        J[problem.jac_rows, problem.jac_indices] = lesson.there.J
         at_bound = (x <= problem.x_lower) | (x >= problem.x_upper)
         normals = np.concatenate((J[lesson.y != 0.0] * units, np.eye(problem.n)[at_bound]))
         lengths = np.linalg.norm(normals, axis=1)
@@ -153,10 +126,10 @@ class LagrangianHessian(Curvature):
     def _repaired_sparse(self, values: Vector) -> Vector:
         size = float(np.abs(values).max())
         for shift in SHIFTS:
-            shifted = self._shifted(values, shift * size)
+            shifted: Vector = self._shifted(values, shift * size)
             if self._positive_definite(shifted):
-                break
-        return shifted
+                return shifted
+        return self._shifted(np.zeros_like(values), size)
 
     def _positive_definite(self, values: Vector) -> bool:
         """Whether all pivots of an LDL' are positive; off-diagonal pivoting is switched off."""
@@ -191,12 +164,3 @@ def repaired(M: Vector, Q: Vector) -> Vector:
     magnitudes = np.abs(eigenvalues)
     magnitudes = np.maximum(magnitudes, FLOOR * magnitudes.max())
     return (vectors * magnitudes) @ vectors.T
-
-
-def with_diagonal(indptr: Indices, indices: Indices, n: int) -> tuple[Indices, Indices, Indices]:
-    """(where the given entries stand, indptr, indices) of a triangle with its whole diagonal."""
-    columns = np.repeat(np.arange(n), np.diff(indptr))
-    given = columns * n + indices
-    keys = np.union1d(given, np.arange(n) * (n + 1))
-    columns, rows = np.divmod(keys, n)
-    return np.searchsorted(keys, given), np.searchsorted(columns, np.arange(n + 1)), rows

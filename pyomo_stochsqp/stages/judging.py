@@ -3,27 +3,24 @@ r"""What a stage's sample says of a point: the certificate, and what follows fro
     a fresh sample   judges the current point, and the mean of all samples' solutions with it
     all scenarios    judge exactly; the certificate's own Newton steps make the point better first
 
-The j-th look at a fresh sample has confidence 1 - 0.05 * 6 / (pi^2 j^2), so that all looks together
-have 95 %: a run that looks often is not believed more easily. A certificate whose noise alone
-exceeds the tolerance, or that has seen too few scenarios, could not end the run whatever it says:
-it is no look.
+Looks are paid for (certify/replicates.py). A certificate whose noise alone exceeds the tolerance,
+or that has seen too few scenarios, could not end the run whatever it says: it is no look.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from math import pi
 
 from ..certify import Certificate, Certifier, Tolerances
-from ..certify.replicates import Replicates
+from ..certify.replicates import Values, look_confidence
 from ..method import Stop
 from ..oracle import EvaluationIssue, Problem
 from .plan import LEAST_SCENARIOS
 from .sample import StageSample
 from .state import StagedState
 
-#: the share of the error that all looks together may have
-ERROR = 0.05
+#: the confidence of an exact certificate: there is nothing to be unsure of
+EXACTLY = 1.0
 #: a program is solved to this share of its noise
 ACCURACY = 0.1
 #: Newton steps of an exact certificate, and the excess from which on it needs none
@@ -51,8 +48,7 @@ class Judging:
 
     def looked(self, state: StagedState, sample: StageSample) -> StagedState:
         """The certificate of the current point on a fresh sample."""
-        confidence = 1.0 - ERROR * 6.0 / (pi * (state.looks + 1)) ** 2
-        made = self._certify(state, sample, confidence)
+        made = self._certify(state, sample, look_confidence(state.looks + 1))
         if isinstance(made, EvaluationIssue):
             return replace(state, blur=None)
         certificate, values = made
@@ -66,13 +62,13 @@ class Judging:
         state = replace(state, in_a_row=state.in_a_row._replace(spreading=spreading))
         if spreading >= SPREADING_STAGES:
             return replace(state, ended=Stop.STALLED, message=_SPREADING)
-        if certificate.saddle and certificate.relative_infeasibility <= NEARLY_FEASIBLE:
+        if certificate.saddle and certificate.relative_infeasibility_bound <= NEARLY_FEASIBLE:
             return self._left_saddle(state, certificate)
         return replace(state, blur=ACCURACY * certificate.displacement_error)
 
     def judged(self, state: StagedState, sample: StageSample) -> StagedState:
         """The certificate of the exact program's solution: it needs no fresh scenarios."""
-        made = self._certify(state, sample, 1.0 - ERROR)
+        made = self._certify(state, sample, EXACTLY)
         if isinstance(made, EvaluationIssue):
             return state
         state, certificate = self._polished(self._noted(state, made[0]), sample, made[0])
@@ -114,7 +110,7 @@ class Judging:
             if certificate.saddle or self._tolerances.excess(certificate) <= POLISHED:
                 break
             x = self._problem.project(state.x + certificate.move)
-            made = self._certify(replace(state, x=x, y=certificate.y), sample, 1.0 - ERROR)
+            made = self._certify(replace(state, x=x, y=certificate.y), sample, EXACTLY)
             if isinstance(made, EvaluationIssue):
                 break
             if self._tolerances.excess(made[0]) >= self._tolerances.excess(certificate):
@@ -137,7 +133,7 @@ class Judging:
 
     def _certify(
         self, state: StagedState, sample: StageSample, confidence: float
-    ) -> tuple[Certificate, Replicates] | EvaluationIssue:
+    ) -> tuple[Certificate, Values] | EvaluationIssue:
         return self._certifier.certify(
             state.x,
             state.y,

@@ -55,8 +55,8 @@ class System:
 def test_the_inertia_is_that_of_the_eigenvalues(kind, b, seed):
     case = System(seed, 3 + seed, 1 + seed // 3, b=b)
     eigenvalues = np.linalg.eigvalsh(case.K)
-    _, inertia = case.factorised(kind)
-    assert inertia == ((eigenvalues > 0).sum(), (eigenvalues < 0).sum())
+    _, positive = case.factorised(kind)
+    assert positive == (eigenvalues > 0).sum()
 
 
 @BOTH
@@ -80,7 +80,7 @@ def test_the_same_pattern_is_factorised_again(kind):
     case.a = np.zeros(10)
     second = system.factorise(case.W, case.J, case.a, case.b)
     eigenvalues = np.linalg.eigvalsh(case.K)
-    assert second == ((eigenvalues > 0).sum(), (eigenvalues < 0).sum())
+    assert second == (eigenvalues > 0).sum()
     assert second != first
     d, y = system.solve(*case.right)
     np.testing.assert_allclose(
@@ -112,8 +112,8 @@ def test_units_that_differ_by_ten_orders_of_magnitude(kind):
     case.W *= D[case.h_rows] * D[case.h_columns]
     case.a *= D * D
     case.J *= D[case.j_columns]
-    system, inertia = case.factorised(kind)
-    assert inertia == ((eigenvalues > 0).sum(), (eigenvalues < 0).sum())
+    system, positive = case.factorised(kind)
+    assert positive == (eigenvalues > 0).sum()
     right = np.concatenate(case.right) * np.concatenate((D, np.ones(3)))
     d, y = system.solve(right[:8], right[8:])
     expected = np.linalg.solve(case.K, right)
@@ -140,7 +140,7 @@ def test_many_variables_in_a_chain():
     system = make_indefinite(pattern)
     assert isinstance(system, SparseSystem)
     W = np.where(rows == columns, 4.0, 1.0)
-    inertia = system.factorise(W, rng.standard_normal(2 * m), np.zeros(n), np.zeros(m))
-    assert inertia == (n, m)
+    positive = system.factorise(W, rng.standard_normal(2 * m), np.zeros(n), np.zeros(m))
+    assert positive == n
     r_x, r_y = rng.standard_normal(n), rng.standard_normal(m)
     assert system.solve(r_x, r_y) is not None

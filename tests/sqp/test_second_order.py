@@ -133,7 +133,7 @@ def test_repaired_matrices_are_positive_definite(full, seed):
     J = rng.standard_normal((2, 5))
     Z = np.linalg.svd(J)[2][2:].T
     oracle = Given(indefinite(rng, 5, seed % 2 == 0, Z), J)
-    rule = LagrangianHessian(oracle, exact=True, full=full)
+    rule = LagrangianHessian(oracle, full=full)
     H = rule.updated(rule.initial(0.0), Taught(oracle, np.ones(2))).H
     H = H if full else full_matrix(oracle, H)
     assert np.allclose(H, H.T) and np.linalg.eigvalsh(H)[0] > 0.0
@@ -147,7 +147,7 @@ def test_the_repair_keeps_newton_steps_where_second_order_conditions_hold(seed):
     Z = np.linalg.svd(J)[2][2:].T
     M = indefinite(rng, 5, True, Z)
     oracle = Given(M, J)
-    rule = LagrangianHessian(oracle, exact=True, full=True)
+    rule = LagrangianHessian(oracle, full=True)
     H = rule.updated(rule.initial(0.0), Taught(oracle, np.ones(2))).H
     g, c = rng.standard_normal(5), rng.standard_normal(2)
 

@@ -57,7 +57,7 @@ def test_cutest_problem_converges(name):
     assert outcome.stop is Stop.CONVERGED, outcome.stop
     best = outcome.best
     assert best.exact and not best.saddle
-    assert best.relative_infeasibility <= 1e-6 and best.relative_gap <= 1e-6
+    assert best.relative_infeasibility_bound <= 1e-6 and best.relative_gap <= 1e-6
     assert best.infeasibility <= 1e-6
     if name in VALUES:
         assert best.objective == pytest.approx(VALUES[name], rel=1e-5, abs=1e-8)

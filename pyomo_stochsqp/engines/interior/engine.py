@@ -45,8 +45,7 @@ class Interior:
 
     def relax(self, by: Vector) -> None:
         """Solve with the bounds of the rows moved apart."""
-        problem = self.nlp.problem
-        self.nlp = _Relaxed(self.nlp, problem.row_lower - by, problem.row_upper + by)
+        self.nlp = _Relaxed(self.nlp, by)
 
     def start(self, x: Vector, y: Vector) -> InteriorEngineState:
         x = self.nlp.problem.project(x)
@@ -80,11 +79,10 @@ class Interior:
 
 
 class _Relaxed:
-    """A program with other bounds of its rows."""
+    """A program whose rows have been moved apart."""
 
-    def __init__(self, nlp: NLP, lower: Vector, upper: Vector):
-        self._nlp = nlp
-        self.problem = replace(nlp.problem, row_lower=lower, row_upper=upper)
+    def __init__(self, nlp: NLP, by: Vector):
+        self.problem = nlp.problem.relaxed(by)
         self.second_order = nlp.second_order
         self.evaluate = nlp.evaluate
         self.hessian_pattern = nlp.hessian_pattern

@@ -14,22 +14,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...kkt import KKTPattern, make_indefinite
+from ...kkt import REMOVED, KKTPattern, make_indefinite, with_diagonal
 from ...nlp import NLP
 from ...oracle import Vector
 from .barrier import Barrier
-
-Indices = NDArray[np.intp]
 
 #: first dw, its growth before and after a first success, its decay, and its limits
 FIRST, GROW_FIRST, GROW, DECAY = 1e-4, 100.0, 8.0, 1.0 / 3.0
 SMALLEST, LARGEST = 1e-20, 1e40
 #: dc = this * mu^(1/4)
 DEPENDENT = 1e-8
-#: weight that holds a variable
-HELD = 1e20
 #: normalised equality rows with a smaller singular value are dependent (where that is affordable)
 RANK = 1e-8
 RANK_LIMIT = 200
@@ -61,7 +56,6 @@ class NewtonSystem:
             hessian_indptr=indptr, hessian_indices=indices,
         )  # fmt: skip
         self._kkt = make_indefinite(pattern)
-        self._rows = np.repeat(np.arange(problem.m), np.diff(problem.jac_indptr))
 
     def set_point(self, W: Vector, J: Vector) -> None:
         """Take the derivatives at a point; W on the pattern of the program's Hessian."""
@@ -110,7 +104,7 @@ class NewtonSystem:
         """argmin |gradient + J'y - y_slacks|: multipliers to begin with."""
         barrier, n = self._barrier, self._problem.n
         self.set_point(np.zeros(self._slots.size), J)
-        one = np.where(barrier.fixed, HELD, 1.0)
+        one = np.where(barrier.fixed, REMOVED, 1.0)
         b = np.where(barrier.equality, DEPENDENT if self._deficient else 0.0, 1.0)
         if self._kkt.factorise(self._W, J, one, b) is None:
             return None
@@ -126,15 +120,13 @@ class NewtonSystem:
         if weight.size and float(weight.min()) <= 0.0:
             return False
         self._slack_weight = weight
-        a = np.where(barrier.fixed, HELD, sigma[:n] + shift)
+        a = np.where(barrier.fixed, REMOVED, sigma[:n] + shift)
         b = np.full(self._problem.m, dc)
         b[barrier.inequality] += 1.0 / weight
         if self._deficient and dc == 0.0:
             return None
-        inertia = self._kkt.factorise(self._W, self._J, a, b)
-        if inertia is None:
-            return None
-        return inertia.positive == n
+        positive = self._kkt.factorise(self._W, self._J, a, b)
+        return None if positive is None else positive == n
 
     def _dependent_rows(self, J: Vector) -> bool:
         """Whether the equality rows depend on each other, found out where that is cheap."""
@@ -142,18 +134,9 @@ class NewtonSystem:
         if not equality.any() or problem.n + problem.m > RANK_LIMIT:
             return False
         A = np.zeros((problem.m, problem.n))
-        A[self._rows, problem.jac_indices] = J
+        A[problem.jac_rows, problem.jac_indices] = J
         A = A[equality]
         if A.shape[0] > A.shape[1] or not np.isfinite(A).all():
             return True
         A = A / np.maximum(np.linalg.norm(A, axis=1), 1e-300)[:, None]
         return float(np.linalg.svd(A, compute_uv=False).min()) < RANK
-
-
-def with_diagonal(indptr: Indices, indices: Indices, n: int) -> tuple[Indices, Indices, Indices]:
-    """(where the given entries stand, indptr, indices) of a triangle with its whole diagonal."""
-    columns = np.repeat(np.arange(n), np.diff(indptr))
-    given = columns * n + indices
-    keys = np.union1d(given, np.arange(n) * (n + 1))
-    columns, rows = np.divmod(keys, n)
-    return np.searchsorted(keys, given), np.searchsorted(columns, np.arange(n + 1)), rows

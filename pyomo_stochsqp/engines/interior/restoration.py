@@ -14,9 +14,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ...kkt import with_diagonal
 from ...nlp import NLP
 from ...oracle import Estimate, Vector
-from .newton_system import with_diagonal
 
 PENALTY = 1000.0
 LEAST = 1e-8
@@ -42,9 +42,7 @@ class Restoration:
         q = np.maximum(a + root, LEAST)
         p = np.maximum(excess + q, LEAST)
         indptr = problem.jac_indptr + 2 * np.arange(m + 1)
-        self._own = np.arange(problem.jac_indices.size) + 2 * np.repeat(
-            np.arange(m), np.diff(problem.jac_indptr)
-        )
+        self._own = np.arange(problem.jac_indices.size) + 2 * problem.jac_rows
         self._p = indptr[1:] - 2
         indices = np.empty(problem.jac_indices.size + 2 * m, dtype=problem.jac_indices.dtype)
         indices[self._own] = problem.jac_indices

@@ -49,7 +49,7 @@ class ScaledProgram:
         self.factors = factors
         self.second_order = nlp.second_order
         D, r = factors.variables, factors.rows
-        self._entries = np.repeat(r, np.diff(problem.jac_indptr)) * D[problem.jac_indices]
+        self._entries = r[problem.jac_rows] * D[problem.jac_indices]
         if nlp.second_order:
             indptr, rows = nlp.hessian_pattern()
             columns = np.repeat(np.arange(problem.n), np.diff(indptr))
@@ -96,9 +96,8 @@ def automatic(nlp: NLP, x: Vector) -> Factors:
             gradient = np.maximum(gradient, np.abs(e.g))
             entries = np.maximum(entries, np.abs(e.J))
     D = _column_factors(problem, gradient, entries)
-    rows = np.repeat(np.arange(problem.m), np.diff(problem.jac_indptr))
     scaled = entries * D[problem.jac_indices]
-    norms = np.sqrt(np.bincount(rows, scaled * scaled, problem.m))
+    norms = np.sqrt(np.bincount(problem.jac_rows, scaled * scaled, problem.m))
     norms[norms == 0.0] = 1.0
     slope = float(np.linalg.norm(gradient * D)) or 1.0
     return Factors(
@@ -111,8 +110,7 @@ def automatic(nlp: NLP, x: Vector) -> Factors:
 def _column_factors(problem: Problem, gradient: Vector, entries: Vector) -> Vector:
     """D by equilibration of [g; J]; ones where units do not differ much."""
     n, m = problem.n, problem.m
-    rows = np.concatenate((np.zeros(n, dtype=np.intp), 1 + np.repeat(
-        np.arange(m), np.diff(problem.jac_indptr))))  # fmt: skip
+    rows = np.concatenate((np.zeros(n, dtype=np.intp), 1 + problem.jac_rows))
     columns = np.concatenate((np.arange(n), problem.jac_indices))
     values = np.concatenate((gradient, entries))
     D, R = np.ones(n), np.ones(m + 1)

@@ -30,7 +30,7 @@ def json_report(results: StochSQPResults) -> dict[str, Any]:
         "history": {c: v.tolist() for c, v in results.history.as_dict().items()},
     }
     if certificate is not None:
-        names = ("infeasibility", "infeasibility_bound", "relative_infeasibility", "gap",
+        names = ("infeasibility", "infeasibility_bound", "relative_infeasibility_bound", "gap",
                  "relative_gap", "relative_displacement", "objective_error", "confidence",
                  "scenarios", "exact", "heavy_tails", "rare_events")  # fmt: skip
         report["certificate"] = {
