@@ -49,6 +49,10 @@ class Scaling:
         """Multipliers of the scaled problem in the user's units: R y_s / s."""
         return y * self.rows / self.objective
 
+    def own_multipliers(self, y: Vector) -> Vector:
+        """The user's multipliers in those of the scaled problem."""
+        return y * self.objective / self.rows
+
     def units(self) -> Units | None:
         """What the log needs to speak of the user's problem; None if nothing is scaled."""
         if self.objective == 1.0 and np.all(self.rows == 1.0):
@@ -122,24 +126,31 @@ def scaled_problem(problem: Problem, scaling: Scaling) -> Problem:
 def automatic(oracle: Oracle, batch: Sequence[int]) -> Scaling:
     """Unit gradients for every row and the objective (see the head of this file)."""
     problem = oracle.problem
-    rng = np.random.default_rng(1)
-    x0 = problem.project(problem.x0)
-    size = np.abs(x0)
-    step = 0.1 * np.where(size > 0.0, size, size.max(initial=0.0) or 1.0)
-    points = [x0] + [x0 + step * rng.standard_normal(problem.n) for _ in range(2)]
     rows = np.zeros(problem.m)
-    objective = 0.0
+    objective = np.zeros(())
     sample = oracle.draw(SETUP_STREAM, 1, batch)
-    for x in points:
-        e = oracle.estimate(problem.project(x), sample)
+    for x in points_near(problem, problem.project(problem.x0)):
+        e = oracle.estimate(x, sample)
         if e.issue is None:
             norms = np.sqrt(np.bincount(problem.jac_rows, e.J * e.J, problem.m))
             rows = np.maximum(rows, norms)
-            objective = max(objective, float(np.linalg.norm(e.g)))
-    rows[rows == 0.0] = 1.0
-    return Scaling(
-        np.clip(1.0 / rows, SMALLEST, LARGEST),
-        float(np.clip(1.0 / objective, SMALLEST, LARGEST)) if objective else 1.0,
+            objective = np.maximum(objective, np.linalg.norm(e.g))
+    return Scaling(factors_of(rows), float(factors_of(objective)))
+
+
+def points_near(problem: Problem, x: Vector) -> list[Vector]:
+    """x and two points a tenth of its size away, within the bounds."""
+    rng = np.random.default_rng(1)
+    size = np.abs(x)
+    step = 0.1 * np.where(size > 0.0, size, size.max(initial=0.0) or 1.0)
+    points = [x, *(x + step * rng.standard_normal(problem.n) for _ in range(2))]
+    return [problem.project(point) for point in points]
+
+
+def factors_of(norms: Vector) -> Vector:
+    """Factors that give gradients of these norms unit length, within limits; 1 for none."""
+    return np.where(
+        norms > 0.0, np.clip(1.0 / np.where(norms > 0.0, norms, 1.0), SMALLEST, LARGEST), 1.0
     )
 
 

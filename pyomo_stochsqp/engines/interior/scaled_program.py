@@ -17,27 +17,18 @@ from numpy.typing import NDArray
 
 from ...nlp import NLP
 from ...oracle import Estimate, Problem, Vector
+from ...scaling import Scaling, factors_of, points_near
 
-#: limits of the factors of rows and objective
-SMALLEST, LARGEST = 1e-8, 1e8
 SWEEPS = 20
 #: ratio of column factors from which variables are scaled
 DIFFERENT_UNITS = 1e3
 
 
 @dataclass(frozen=True)
-class Factors:
-    """D, r and s."""
+class Factors(Scaling):
+    """r and s, and D."""
 
     variables: Vector
-    rows: Vector
-    objective: float
-
-    def user_multipliers(self, y: Vector) -> Vector:
-        return y * self.rows / self.objective
-
-    def own_multipliers(self, y: Vector) -> Vector:
-        return y * self.objective / self.rows
 
 
 class ScaledProgram:
@@ -86,25 +77,17 @@ class ScaledProgram:
 def automatic(nlp: NLP, x: Vector) -> Factors:
     """Factors from the derivatives at x and at two points near it."""
     problem = nlp.problem
-    rng = np.random.default_rng(1)
-    size = np.abs(x)
-    step = 0.1 * np.where(size > 0.0, size, size.max(initial=0.0) or 1.0)
     gradient, entries = np.zeros(problem.n), np.zeros(problem.jac_indices.size)
-    for point in (x, *(x + step * rng.standard_normal(problem.n) for _ in range(2))):
-        e = nlp.evaluate(problem.project(point))
+    for point in points_near(problem, x):
+        e = nlp.evaluate(point)
         if e.issue is None:
             gradient = np.maximum(gradient, np.abs(e.g))
             entries = np.maximum(entries, np.abs(e.J))
     D = _column_factors(problem, gradient, entries)
     scaled = entries * D[problem.jac_indices]
     norms = np.sqrt(np.bincount(problem.jac_rows, scaled * scaled, problem.m))
-    norms[norms == 0.0] = 1.0
-    slope = float(np.linalg.norm(gradient * D)) or 1.0
-    return Factors(
-        D,
-        np.clip(1.0 / norms, SMALLEST, LARGEST),
-        float(np.clip(1.0 / slope, SMALLEST, LARGEST)),
-    )
+    slope = np.asarray(np.linalg.norm(gradient * D))
+    return Factors(factors_of(norms), float(factors_of(slope)), D)
 
 
 def _column_factors(problem: Problem, gradient: Vector, entries: Vector) -> Vector:

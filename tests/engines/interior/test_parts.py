@@ -252,7 +252,8 @@ def test_its_solution_is_as_feasible_as_possible():
 def test_a_scaled_program_is_the_same_program(seed):
     rng = np.random.default_rng(seed)
     nlp, *_ = solved_quadratic(rng, 4, 1, 1, 1, 1)
-    factors = Factors(10.0 ** rng.uniform(-3, 3, 4), 10.0 ** rng.uniform(-2, 2, 3), 0.01)
+    D = 10.0 ** rng.uniform(-3, 3, 4)
+    factors = Factors(10.0 ** rng.uniform(-2, 2, 3), 0.01, D)
     scaled = ScaledProgram(nlp, factors)
     x, y = rng.standard_normal(4), rng.standard_normal(3)
     z = x / factors.variables
