@@ -10,12 +10,16 @@ The way of a model through the house, each room with what it hands on:
     oracles      evaluator and sampler together         -> Oracle (oracle.py, the narrow waist)
     kkt, qp      linear systems, quadratic programs     -> directions and multipliers
     sqp          Algorithm 1 on any oracle              -> State, one per iteration (method.py)
+    engines      the program of a fixed sample (nlp.py) -> its solution
     certify      how good a point is                    -> Certificate, with confidence bounds
+    stages       samples that grow: solve, certify      -> StagedState, one per iteration
     run          the main loop (run/loop.py)            -> Outcome
     report       log, plots, tables of a run
     interface    both Pyomo interfaces, options, command line; solve.py is the front door
 
-Below the waist nothing knows Pyomo: ``sqp`` solves any hand-written oracle.
+Beside that way: ``baselines`` (methods to compare with), ``evaluation`` and ``expected_value`` (a
+model at its present point), ``scaling``, ``deadline``, ``errors``, ``version``. Below the waist
+nothing knows Pyomo: ``sqp`` and ``stages`` solve any hand-written oracle.
 """
 
 from .declare import E, RandomParam, RandomSource

@@ -31,7 +31,7 @@ class Stop(Enum):
 
 
 class State(Protocol):
-    """What a run reads of a method's state; a method keeps there whatever else it needs."""
+    """What others may read of a method's state; a method keeps there whatever else it needs."""
 
     @property
     def k(self) -> int:
@@ -46,7 +46,11 @@ class State(Protocol):
 
     @property
     def samples(self) -> int:
-        """Scenario rows evaluated so far."""
+        """Scenarios used so far: what a limit on scenarios counts."""
+
+    @property
+    def scenarios(self) -> int:
+        """Scenarios of the last iteration."""
 
     @property
     def exact(self) -> bool:
@@ -60,8 +64,9 @@ class State(Protocol):
     def ended(self) -> Stop | None:
         """The method itself sees that it is finished."""
 
-    #: names of the numbers in :meth:`record`
-    COLUMNS: Sequence[str]
+    @property
+    def COLUMNS(self) -> Sequence[str]:
+        """Names of the numbers in :meth:`record`."""
 
     def record(self) -> tuple[float, ...]:
         """The numbers kept in the history."""

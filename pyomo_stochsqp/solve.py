@@ -14,13 +14,13 @@ import numpy as np
 
 from .baselines import RECORDS as BASELINE_RECORDS
 from .baselines import make_baseline
-from .certify import Certificate, Certifier, Sizes, Tolerances
+from .certify import Certificate, Certifier, JudgedMethod, Sizes, Tolerances
 from .compile import Evaluator, compile_program
 from .declare import StochasticProgram, read_model
 from .declare.suffixes import scaling_factors, starting_duals
 from .engines import Ending, FeasibleFirst, Interior, TrustRegion
 from .errors import EmptyModelError, OptionError
-from .method import Method, Stop
+from .method import Stop
 from .oracle import Oracle, SourceInfo, Vector
 from .oracles import ModelOracle
 from .run import Budget, Judge, Looked, Observer, Outcome, Progress, run
@@ -59,7 +59,7 @@ class Setup:
 
     program: StochasticProgram
     oracle: Oracle
-    method: Method
+    method: JudgedMethod
     certifier: Certifier
     budget: Budget
     tolerances: Tolerances
@@ -77,13 +77,8 @@ class Setup:
         """The run before its first iteration."""
         state = self.method.start(self.oracle.problem.x0)
         if self.multipliers is not None:
-            y = self.multipliers * self.scaling.objective / self.scaling.rows
-            inner = getattr(state, "inner", None)
-            if inner is None:
-                state = replace(state, y=y)
-            else:
-                state = replace(state, inner=replace(inner, y=y))
-        return Progress.beginning(state, state.COLUMNS)
+            state = state.with_multipliers(self.scaling.own_multipliers(self.multipliers))
+        return Progress.beginning(state)
 
     def run(
         self,
@@ -107,6 +102,19 @@ class Setup:
         )
 
 
+@dataclass(frozen=True)
+class Task:
+    """A model that can be evaluated, and what its run is to be like."""
+
+    options: Mapping[str, Any]
+    program: StochasticProgram
+    oracle: Oracle
+    certifier: Certifier
+    tolerances: Tolerances
+    batch: tuple[int, ...]
+    budget: Budget
+
+
 def prepare(
     model: Any,
     options: Mapping[str, Any],
@@ -123,18 +131,25 @@ def prepare(
     oracle = ModelOracle(program, evaluator, sampler)
     if start is not None and start.size == oracle.problem.n:
         oracle.problem = replace(oracle.problem, x0=start)
-    certifier = Certifier(oracle)
-    tolerances = _tolerances(options, oracle)
     batch = batch_sizes(options["batch_size"], oracle.sources)
+    task = Task(
+        options,
+        program,
+        oracle,
+        Certifier(oracle),
+        _tolerances(options, oracle),
+        batch,
+        _budget(options, batch),
+    )
     build = {"stages": _staged, "stochsqp": _algorithm_1}.get(options["algorithm"], _baseline)
-    method, scaling, description = build(options, program, oracle, certifier, tolerances, batch)
+    method, scaling, description = build(task)
     return Setup(
         program=program,
         oracle=oracle,
         method=method,
-        certifier=certifier,
-        budget=_budget(options, batch),
-        tolerances=tolerances,
+        certifier=task.certifier,
+        budget=task.budget,
+        tolerances=task.tolerances,
         seed=seed,
         scaling=scaling,
         description=description,
@@ -143,27 +158,21 @@ def prepare(
     )
 
 
-Built = tuple[Method, Scaling, str]
+Built = tuple[JudgedMethod, Scaling, str]
 
 
-def _staged(
-    options: Mapping[str, Any],
-    program: StochasticProgram,
-    oracle: Oracle,
-    certifier: Certifier,
-    tolerances: Tolerances,
-    batch: tuple[int, ...],
-) -> Built:
+def _staged(task: Task) -> Built:
     """Fixed samples that grow."""
-    costly = any(part.costly for source in program.sources for part in source.parts)
-    max_samples = _budget(options, batch).max_samples
-    sampled = None
-    if _pays(options["sampled_phase"], oracle, costly):
-        sampled = SampledPhase(assemble(oracle, _choices(options, batch, program, oracle)).method)
+    oracle, phase = task.oracle, None
+    costly = any(part.costly for source in task.program.sources for part in source.parts)
+    if _pays(task.options["sampled_phase"], oracle, costly):
+        phase = SampledPhase(assemble(oracle, _choices(task)).method)
     method = Staged(
-        oracle, certifier, tolerances, engines_for(oracle), sampled, costly, max_samples
-    )
-    return method, unscaled(oracle.problem), "stages"
+        oracle, task.certifier, task.tolerances, engines_for(oracle), phase, costly,
+        task.budget.max_samples,
+    )  # fmt: skip
+    before = "" if phase is None else "Algorithm 1, then "
+    return method, unscaled(oracle.problem), f"{before}stages"
 
 
 def _pays(wanted: Any, oracle: Oracle, costly: bool) -> bool:
@@ -184,54 +193,39 @@ def engines_for(oracle: Oracle) -> Engines:
     return Engines(always, always, always)
 
 
-def _algorithm_1(
-    options: Mapping[str, Any],
-    program: StochasticProgram,
-    oracle: Oracle,
-    certifier: Certifier,
-    tolerances: Tolerances,
-    batch: tuple[int, ...],
-) -> Built:
+def _algorithm_1(task: Task) -> Built:
     """The paper's method alone."""
-    assembly = assemble(oracle, _choices(options, batch, program, oracle))
-    method = Looked(assembly.method, oracle, certifier, tolerances, assembly.scaling)
+    assembly = assemble(task.oracle, _choices(task))
+    method = Looked(assembly.method, task.oracle, task.certifier, task.tolerances, assembly.scaling)
     return method, assembly.scaling, f"Algorithm 1, {assembly.kkt}"
 
 
-def _baseline(
-    options: Mapping[str, Any],
-    program: StochasticProgram,
-    oracle: Oracle,
-    certifier: Certifier,
-    tolerances: Tolerances,
-    batch: tuple[int, ...],
-) -> Built:
+def _baseline(task: Task) -> Built:
     """Another method for the same model; its batches are constant, so beta has to diminish."""
+    options = task.options
     beta = "diminishing" if options["beta"] == "auto" else options["beta"]
     constants = None if isinstance(options["lipschitz"], str) else options["lipschitz"]
     method = make_baseline(
         options["algorithm"],
-        oracle,
-        batch,
+        task.oracle,
+        task.batch,
         make_schedule(beta),
         options["merit_parameter"],
         constants,
     )
-    looked = Looked(method, oracle, certifier, tolerances)
-    return looked, unscaled(oracle.problem), options["algorithm"]
+    looked = Looked(method, task.oracle, task.certifier, task.tolerances)
+    return looked, unscaled(task.oracle.problem), options["algorithm"]
 
 
-def _choices(
-    options: Mapping[str, Any], batch: tuple[int, ...], program: StochasticProgram, oracle: Oracle
-) -> Choices:
+def _choices(task: Task) -> Choices:
     """The options in the words of Algorithm 1."""
-    scaling = None
+    options, scaling = task.options, None
     if options["scaling"] == "none":
-        scaling = unscaled(oracle.problem)
+        scaling = unscaled(task.oracle.problem)
     elif options["scaling"] == "user":
-        scaling = Scaling(*scaling_factors(program))
+        scaling = Scaling(*scaling_factors(task.program))
     return Choices(
-        batch=batch,
+        batch=task.batch,
         growth=options["batch_growth"],
         growth_rate=options["growth_rate"],
         beta=options["beta"],
@@ -269,7 +263,7 @@ def _budget(options: Mapping[str, Any], batch: tuple[int, ...]) -> Budget:
         # growing batches are to use what constant ones would have
         grows = options["batch_growth"] != "constant" and options["algorithm"] == "stochsqp"
         max_samples = max_iter * sum(batch) if batch and grows else np.inf
-    return Budget(max_iter, max_samples, max_samples_given=True)
+    return Budget(max_iter, max_samples, max_samples_given=options["max_samples"] is not None)
 
 
 def _tolerances(options: Mapping[str, Any], oracle: Oracle) -> Tolerances:

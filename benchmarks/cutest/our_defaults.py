@@ -139,7 +139,7 @@ def solved(
     engines = Engines(first, first, engines_for(oracle).warm)
     method = Staged(oracle, certifier, tolerances, engines, max_samples=max_samples)
     start = method.start(oracle.problem.x0)
-    progress = Progress.beginning(start, start.COLUMNS)
+    progress = Progress.beginning(start)
     budget = Budget(max_samples=max_samples, max_samples_given=True)
     began = time.process_time()
     late = lambda _: time.process_time() - began > seconds  # noqa: E731

@@ -34,9 +34,8 @@ from pyomo.environ import ConcreteModel, Constraint, Objective, Var, sqrt
 from benchmarks.inequalities.errors import errors_at, model_oracle, multipliers_of
 from benchmarks.inequalities.tables import table, verdict
 from pyomo_stochsqp import E, RandomParam
-from pyomo_stochsqp.interface.options.values import CURVATURES
 from pyomo_stochsqp.oracle import Vector
-from pyomo_stochsqp.sqp import Choices, assemble
+from pyomo_stochsqp.sqp import CURVATURES, Choices, assemble
 
 ITERATIONS = 3000
 MAX_SAMPLES = 3_000_000

@@ -8,10 +8,12 @@ active_set     the rows and bounds that are active there
 displacement   the distance to it, by a Newton step; sparse_newton
 tolerances     when a certificate is good enough
 words          what it says, in a sentence
+judged         what a run asks of a method that certifies its points
 """
 
 from .certificate import Certificate, Sizes
 from .certifier import Certifier
+from .judged import JudgedMethod, JudgedState
 from .tolerances import Tolerances
 
-__all__ = ["Certificate", "Certifier", "Sizes", "Tolerances"]
+__all__ = ["Certificate", "Certifier", "JudgedMethod", "JudgedState", "Sizes", "Tolerances"]

@@ -7,6 +7,7 @@ read              a model becomes that record
 scan, terms,      what an expression contains; its expectations and their multipliers;
 summands          independent sources of one integrand
 checks            what a model must satisfy
+suffixes          what a model says to a solver: scaling factors, multipliers
 extensive_form/   finite sums for every other Pyomo solver
 latex             models as text
 """

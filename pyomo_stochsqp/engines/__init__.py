@@ -1,6 +1,7 @@
 """Engines: methods for one smooth program, whose functions are exact.
 
 protocol        what an engine is, and how a solve ends
+interior/       a filter interior point, for programs of any size
 trust_region    l1-SQP in a trust region, for few variables
 newton_model    its quadratic model, in natural units
 lengths         the natural length of every variable

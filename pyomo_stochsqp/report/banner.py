@@ -2,7 +2,7 @@ r"""The head of the log: what is being solved, and with what."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import inf
 from typing import Any
 
@@ -11,8 +11,13 @@ from ..solve import Setup
 from ..version import VERSION
 
 
-def banner(setup: Setup, options: Mapping[str, Any], progress: Progress) -> str:
-    """Model size, sources, back end, seed, Lipschitz constants."""
+def banner(
+    setup: Setup,
+    options: Mapping[str, Any],
+    progress: Progress,
+    without_effect: Sequence[str] = (),
+) -> str:
+    """Model size, sources, method, seed, tolerances, limits."""
     program, problem = setup.program, setup.oracle.problem
     sampled = int((~problem.exact_rows).sum())
     sense = "minimise" if program.sign > 0 else "maximise"
@@ -36,10 +41,10 @@ def banner(setup: Setup, options: Mapping[str, Any], progress: Progress) -> str:
         lines.append(
             f"Start        {_count(unset, 'variable')} without a value: 0 within the bounds"
         )
-    inner = getattr(progress.state, "inner", None)
-    constants = getattr(inner, "constants", None)
-    if constants is not None:
-        lines.append(f"Lipschitz    L = {constants.L:.3g}, Gamma = {constants.Gamma:.3g}")
+    if without_effect:
+        lines.append(
+            f"Note         of Algorithm 1, without effect on stages: {', '.join(without_effect)}"
+        )
     if progress.state.k:
         lines.append(f"Resumed      after iteration {progress.state.k}")
     return "\n".join(lines)

@@ -41,7 +41,7 @@ class LookedState:
     """The state of the method, and what was seen of its points."""
 
     inner: Any
-    average: TailAverage
+    tail: TailAverage
     sizes: Sizes
     looks: int = 0
     next_look: int = FIRST
@@ -50,6 +50,15 @@ class LookedState:
     best: Certificate | None = None
     ended: Stop | None = None
     message: str = ""
+
+    @property
+    def average(self) -> Vector:
+        """The mean of the last iterates."""
+        return self.tail.mean
+
+    def with_multipliers(self, y: Vector) -> LookedState:
+        """The same with other multiplier estimates."""
+        return replace(self, inner=replace(self.inner, y=y))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name == "inner":
@@ -91,7 +100,7 @@ class Looked:
         state = replace(
             state,
             inner=inner,
-            average=state.average.with_iterate(inner.samples, inner.x),
+            tail=state.tail.with_iterate(inner.samples, inner.x),
             sizes=state.sizes._replace(x=np.maximum(state.sizes.x, np.abs(inner.x))),
             ended=inner.ended,
         )
@@ -107,7 +116,7 @@ class Looked:
         samples = self._judge.samples(looks, scenarios)
         y = self._scaling.user_multipliers(state.inner.y)
         new: Certificate | None = None
-        for x in (state.inner.x, state.average.mean):
+        for x in (state.inner.x, state.average):
             made = self._judge.certificate(x, y, samples, looks, state.sizes, confidence)
             if made is None:
                 continue

@@ -16,13 +16,12 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from ..certify import Certificate, Sizes, Tolerances
+from ..certify import Certificate, JudgedMethod, JudgedState, Sizes, Tolerances
 from ..deadline import OutOfTime, check_time, time_limit
-from ..method import Method, Stop
+from ..method import Stop
 from ..oracle import Vector
 from .history import History
 from .looks import Judge
@@ -32,7 +31,7 @@ from .verdict import verdict
 #: scenarios of the last look: at least, and at most
 LEAST_FINAL, MOST_FINAL = 1 << 12, 1 << 20
 #: numbers of last looks, apart from those of the looks of a run
-FINAL = 1 << 20
+LAST_LOOKS = 1 << 20
 CONFIDENCE = 0.95
 #: the last look may take this share of the time limit, at least so many seconds
 GRACE, LEAST_GRACE = 0.05, 0.3
@@ -63,7 +62,7 @@ class Outcome:
     seconds: float
 
     @property
-    def state(self) -> Any:
+    def state(self) -> JudgedState:
         """The last state."""
         return self.progress.state
 
@@ -78,7 +77,7 @@ Observer = Callable[[Progress], bool | str | None]
 
 
 def run(
-    method: Method,
+    method: JudgedMethod,
     progress: Progress,
     judge: Judge,
     budget: Budget,
@@ -122,7 +121,7 @@ def run(
 
 
 def _iterate(
-    method: Method, progress: Progress, budget: Budget, observers: Sequence[Observer]
+    method: JudgedMethod, progress: Progress, budget: Budget, observers: Sequence[Observer]
 ) -> tuple[Stop, str]:
     """The main loop."""
     state, history = progress.state, progress.history
@@ -150,16 +149,15 @@ def _iterate(
 def _candidates(progress: Progress, answer: str) -> list[Vector]:
     """The points that may be the answer."""
     state = progress.state
-    average = getattr(state, "average", None)
     if answer == "last":
         return [state.x]
     if answer == "random":
         return [progress.drawn]
-    if answer == "average" and average is not None:
-        return [average.mean]
+    if answer == "average" and state.average is not None:
+        return [state.average]
     found = [state.x, progress.start]
-    if average is not None:
-        found.append(average.mean)
+    if state.average is not None:
+        found.append(state.average)
     if state.best is not None:
         found.append(state.best.x)
     return found
@@ -173,7 +171,7 @@ def _last_look(
     scenarios = min(max(state.samples // 4, LEAST_FINAL), MOST_FINAL)
     if state.exact:
         scenarios = max(scenarios, state.scenarios)
-    number = FINAL + state.k
+    number = LAST_LOOKS + state.k
     samples = judge.samples(number, scenarios)
     sizes: Sizes = state.sizes
     for i, x in enumerate(points):

@@ -3,13 +3,11 @@ r"""Everything a run has gathered so far: what observers see, and what a checkpo
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
-from ..certify import Certificate
+from ..certify import Certificate, JudgedState
 from ..oracle import Vector
 from .history import History
 
@@ -33,7 +31,7 @@ CERTIFICATE_COLUMNS = (
 class Progress:
     """A run between two iterations; the loop continues from it."""
 
-    state: Any
+    state: JudgedState
     #: where the run began
     start: Vector
     history: History
@@ -45,9 +43,9 @@ class Progress:
     started: float = field(default_factory=time.perf_counter)
 
     @classmethod
-    def beginning(cls, state: Any, columns: Sequence[str]) -> Progress:
+    def beginning(cls, state: JudgedState) -> Progress:
         """Before the first iteration."""
-        return cls(state, state.x, History(columns), drawn=state.x)
+        return cls(state, state.x, History(state.COLUMNS), drawn=state.x)
 
     @property
     def seconds(self) -> float:
@@ -59,6 +57,6 @@ class Progress:
         self.certificates.append(certificate_row(self.state, certificate))
 
 
-def certificate_row(state: Any, c: Certificate) -> tuple[float, ...]:
+def certificate_row(state: JudgedState, c: Certificate) -> tuple[float, ...]:
     """One row of the table of certificates."""
     return (state.k, state.samples, *(getattr(c, name) for name in CERTIFICATE_COLUMNS[2:]))

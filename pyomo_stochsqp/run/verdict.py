@@ -6,7 +6,7 @@ from ..certify import Certificate, Tolerances
 from ..method import Stop
 
 #: ends that a certificate cannot turn into success: the answer is not what was asked for
-FINAL = (Stop.UNBOUNDED, Stop.EVALUATION_ERROR)
+ASTRAY = (Stop.UNBOUNDED, Stop.EVALUATION_ERROR)
 
 
 def verdict(stop: Stop, best: Certificate | None, tolerances: Tolerances) -> Stop:
@@ -15,7 +15,7 @@ def verdict(stop: Stop, best: Certificate | None, tolerances: Tolerances) -> Sto
     Constraints are called unsatisfiable only where the point that is returned violates them: a
     feasible start is never lost to a search that went astray.
     """
-    if stop in FINAL:
+    if stop in ASTRAY:
         return stop
     if best is not None and tolerances.met(best):
         return Stop.CONVERGED

@@ -13,7 +13,7 @@ build                 a method put together for any oracle
 
 from .algorithm import StochasticSQP
 from .batches import GROWTHS, Batches
-from .build import Assembly, Choices, assemble
+from .build import CURVATURES, Assembly, Choices, assemble
 from .curvature import BFGS, Curvature, Fixed
 from .parameters import Parameters
 from .schedule import make_schedule
@@ -23,6 +23,7 @@ from .subproblem import EqualitySubproblem
 
 __all__ = [
     "BFGS",
+    "CURVATURES",
     "GROWTHS",
     "STEP_RULES",
     "Assembly",

@@ -8,7 +8,7 @@ scaling -> KKT back end -> subproblem -> Algorithm 1
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -124,18 +124,29 @@ def curvature_for(
     if not isinstance(hessian, str):
         H = checked_matrix(hessian, n)
         return Fixed(objective * H), full if H.ndim == 2 else diagonal
-    if hessian == "auto":
-        hessian = "diagonal"
-    if hessian == "exact":
-        if not isinstance(oracle, SecondOrderOracle):
-            raise OptionError("hessian='exact' needs an oracle with second derivatives.")
-        rule = LagrangianHessian(oracle, full=n <= LARGEST_DENSE)
-        return rule, rule.form
-    if hessian == "bfgs":
-        return BFGS(n), full
-    if hessian == "diagonal":
-        return Diagonal(n), diagonal
-    return (Spectral() if hessian == "spectral" else Fixed()), diagonal
+    if hessian not in CURVATURES:
+        raise OptionError(
+            f"hessian={hessian!r} is unknown; choose one of {', '.join(map(repr, CURVATURES))}."
+        )
+    return CURVATURES[hessian](oracle)
+
+
+def _exact(oracle: Oracle) -> tuple[Curvature, dict[str, Any]]:
+    if not isinstance(oracle, SecondOrderOracle):
+        raise OptionError("hessian='exact' needs an oracle with second derivatives.")
+    rule = LagrangianHessian(oracle, full=oracle.problem.n <= LARGEST_DENSE)
+    return rule, rule.form
+
+
+#: rules for H by name: each builds one, with H's part of the KKT pattern
+CURVATURES: dict[str, Callable[[Oracle], tuple[Curvature, dict[str, Any]]]] = {
+    "auto": lambda oracle: (Diagonal(oracle.problem.n), {}),
+    "identity": lambda oracle: (Fixed(), {}),
+    "spectral": lambda oracle: (Spectral(), {}),
+    "diagonal": lambda oracle: (Diagonal(oracle.problem.n), {}),
+    "bfgs": lambda oracle: (BFGS(oracle.problem.n), {"hessian_dense": True}),
+    "exact": _exact,
+}
 
 
 def checked_matrix(hessian: Any, n: int) -> Vector:

@@ -2,7 +2,7 @@ r"""What a step of a staged run leaves behind."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -100,6 +100,14 @@ class StagedState:
     issue: EvaluationIssue | None = None
     ended: Stop | None = None
     message: str = ""
+
+    @property
+    def average(self) -> None:
+        """Stages solve their programs: no mean of iterates is better than the last one."""
+
+    def with_multipliers(self, y: Vector) -> StagedState:
+        """The same with other multiplier estimates."""
+        return replace(self, y=y)
 
     #: history columns, in the order of :meth:`record`
     COLUMNS = (

@@ -172,7 +172,7 @@ def test_an_unknown_name_is_refused():
 def looked_at(method, oracle):
     certifier, tolerances = Certifier(oracle), Tolerances(1e-9, 1e-9)
     looked = Looked(method, oracle, certifier, tolerances)
-    progress = Progress.beginning(looked.start(oracle.problem.x0), BaselineState.COLUMNS)
+    progress = Progress.beginning(looked.start(oracle.problem.x0))
     return run(looked, progress, Judge(oracle, certifier), Budget(max_iter=60), tolerances)
 
 

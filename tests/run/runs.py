@@ -34,7 +34,7 @@ class Runner:
 
     def beginning(self):
         state = self.method.start(self.oracle.problem.x0)
-        return Progress.beginning(state, state.COLUMNS)
+        return Progress.beginning(state)
 
     def run(self, iterations, observers=(), progress=None, answer="best", **budget):
         return run(

@@ -86,7 +86,7 @@ def test_the_answer_can_be_chosen(answer):
     if answer == "last":
         np.testing.assert_array_equal(x, outcome.state.x)
     if answer == "average":
-        np.testing.assert_array_equal(x, outcome.state.average.mean)
+        np.testing.assert_array_equal(x, outcome.state.average)
     assert x == pytest.approx([TILT], abs=0.1)
 
 

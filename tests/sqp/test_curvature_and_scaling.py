@@ -136,7 +136,7 @@ def test_answers_do_not_depend_on_units(made, exact, dual, units):
     state = method.start(oracle.problem.x0)
     outcome = run(
         method,
-        Progress.beginning(state, state.COLUMNS),
+        Progress.beginning(state),
         Judge(oracle, certifier),
         Budget(3000, 3000 * 256),
         tolerances,

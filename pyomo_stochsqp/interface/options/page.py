@@ -5,13 +5,13 @@ from __future__ import annotations
 import textwrap
 from math import inf
 
-from .table import OPTIONS, PRESETS, Option
+from .table import ALGORITHM_1, OPTIONS, PRESETS, Option
 
 #: headings of the groups, in order
 GROUPS = {
     "common": "Common",
     "sampling": "Sampling",
-    "algorithm": "The algorithm",
+    ALGORITHM_1: "Algorithm 1 (no effect on stages alone)",
     "engine": "Evaluation",
     "run": "Running, saving, resuming",
 }

@@ -16,9 +16,9 @@ from ...baselines import BASELINES
 from ...errors import OptionError
 from ...kkt import REGISTRY
 from ...sample import METHODS
-from ...sqp import GROWTHS, STEP_RULES
+from ...solve import EXACT_TOLERANCE, MAX_ITER, MAX_SAMPLES, SAMPLED_TOLERANCE
+from ...sqp import CURVATURES, GROWTHS, STEP_RULES
 from .values import (
-    CURVATURES,
     OPEN_UNIT,
     POSITIVE,
     POSITIVE_OR_INF,
@@ -47,11 +47,14 @@ class Option:
     range: str
     meaning: str
     symbol: str = ""
+    #: headings are in page.py; those of ``ALGORITHM_1`` have no effect on stages alone
     group: str = "common"
 
 
 ALGORITHMS = ("stages", "stochsqp", *BASELINES)
 DIRECTIONS = ("elastic", "plain")
+#: the group of options that shape Algorithm 1 and nothing else
+ALGORITHM_1 = "algorithm_1"
 
 #: what a preset changes; 'paper' is Algorithm 1 as in the paper's Section "Numerical Results"
 PRESETS: dict[str, dict[str, Any]] = {
@@ -72,80 +75,83 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 
 OPTIONS: tuple[Option, ...] = (
-    Option("batch_size", 64, batch_sizes_given, "int >= 1, or {source: int}",
-           "scenarios drawn per iteration from each source; the first size if batches grow", "b"),
     Option("seed", None, optional(integer(0)), "int >= 0",
            "random seed; drawn and reported when not given"),
-    Option("max_iter", None, optional(integer(0)), "int >= 0",
-           "iteration limit; none by default, 3000 for algorithm='stochsqp' and the baselines"),
-    Option("max_samples", None, optional(number(0, inf)), ">= 0",
-           "scenarios that may be drawn; 1e9 by default, max_iter * batch_size for growing batches "
-           "of algorithm='stochsqp'"),
     Option("tol_feas", None, optional(POSITIVE), "> 0",
            "tolerance of every constraint's certified violation, relative to the constraint's own "
-           "size; 1e-3 where it is sampled, 1e-6 where exact"),
+           f"size; {SAMPLED_TOLERANCE:g} where it is sampled, {EXACT_TOLERANCE:g} where exact"),
     Option("tol_opt", None, optional(POSITIVE), "> 0",
            "tolerance of the certified distance to an optimum, relative to the size of the "
-           "objective and (times 3) of every variable; 1e-3 where sampled, 1e-6 where exact"),
+           f"objective and (times 3) of every variable; {SAMPLED_TOLERANCE:g} where sampled, "
+           f"{EXACT_TOLERANCE:g} where exact"),
+    Option("max_samples", None, optional(number(0, inf)), ">= 0",
+           f"scenarios that may be used; {MAX_SAMPLES:g} by default, max_iter * batch_size for "
+           "growing batches of algorithm='stochsqp'"),
+    Option("max_iter", None, optional(integer(0)), "int >= 0",
+           f"iteration limit; none by default, {MAX_ITER} for algorithm='stochsqp' and the "
+           "baselines"),
+    Option("algorithm", "stages", one_of(ALGORITHMS), " | ".join(ALGORITHMS),
+           "fixed samples that grow until the answer is certified; the paper's Algorithm 1 alone; "
+           "or a baseline to compare it with"),
     Option("preset", "default", one_of(PRESETS), " | ".join(PRESETS),
            "values of the options that are not given: ours, or those of the paper"),
-    Option("batch_growth", "adaptive", one_of(GROWTHS), " | ".join(GROWTHS),
-           "how batches grow: see 'Choosing batch sizes'", group="sampling"),
-    Option("growth_rate", 1.01, number(1.0, inf), ">= 1",
-           "factor per iteration of batch_growth='geometric'", group="sampling"),
+    Option("return_iterate", "best", one_of(("best", "last", "average", "random")),
+           "best | last | average | random",
+           "the point loaded: best by certificate, last, tail average, or drawn as in the theory"),
     Option("sampling", "auto", one_of(METHODS), " | ".join(METHODS),
            "how scenarios are spread: auto takes scrambled Sobol' sets for the samples of stages "
            "where all numbers have quantiles, and independent draws elsewhere", group="sampling"),
     Option("replacement", False, flag, "bool",
            "draw rows of finite data with replacement", group="sampling"),
-    Option("algorithm", "stages", one_of(ALGORITHMS), " | ".join(ALGORITHMS),
-           "fixed samples that grow until the answer is certified; the paper's Algorithm 1 alone; "
-           "or a baseline to compare it with", group="algorithm"),
     Option("sampled_phase", "auto", one_of(("auto", True, False)), "auto | True | False",
            "Algorithm 1 before the first stage, until noise dominates its direction; auto: where "
-           "that saves time", group="algorithm"),
+           "that saves time", group="sampling"),
+    Option("batch_size", 64, batch_sizes_given, "int >= 1, or {source: int}",
+           "scenarios drawn per iteration from each source; the first size if batches grow", "b",
+           group=ALGORITHM_1),
+    Option("batch_growth", "adaptive", one_of(GROWTHS), " | ".join(GROWTHS),
+           "how batches grow: when noise dominates the direction, not at all, by growth_rate, or "
+           "like 1/beta^2", group=ALGORITHM_1),
+    Option("growth_rate", 1.01, number(1.0, inf), ">= 1",
+           "factor per iteration of batch_growth='geometric'", group=ALGORITHM_1),
     Option("beta", "auto", schedule, "(0, 1], 'diminishing', sequence, function of k",
-           "step-size schedule", r"\beta_k", group="algorithm"),
+           "step-size schedule", r"\beta_k", group=ALGORITHM_1),
     Option("step_rule", "max", one_of(STEP_RULES), " | ".join(STEP_RULES),
-           "step in [alpha_min, alpha_max]; 'grid' is the paper's", r"\alpha_k", group="algorithm"),
+           "step in [alpha_min, alpha_max]; 'grid' is the paper's", r"\alpha_k", group=ALGORITHM_1),
     Option("lipschitz", "auto", lipschitz_pair, "'auto', 'once' or (L, Gamma)",
            "Lipschitz constants: measured on the way, at the start only, or given",
-           r"L, \Gamma", group="algorithm"),
+           r"L, \Gamma", group=ALGORITHM_1),
     Option("max_step", 1.0, POSITIVE_OR_INF, "> 0", "largest step size; the paper has none",
-           group="algorithm"),
+           group=ALGORITHM_1),
     Option("hessian", "auto", curvature, f"{' | '.join(CURVATURES)}, diagonal, matrix, function",
-           "curvature of the subproblem", "H_k", group="algorithm"),
+           "curvature of the subproblem", "H_k", group=ALGORITHM_1),
     Option("scaling", "auto", one_of(("auto", "none", "user")), "auto | none | user",
            "scale rows and objective to unit gradients, or by the Suffix 'scaling_factor'",
-           group="algorithm"),
-    Option("return_iterate", "best", one_of(("best", "last", "average", "random")),
-           "best | last | average | random",
-           "the point loaded: best by certificate, last, tail average, or drawn as in the theory",
-           group="algorithm"),
+           group=ALGORITHM_1),
     Option("merit_parameter", 1.0, POSITIVE, "> 0", "first merit parameter",
-           r"\tau_0", group="algorithm"),
+           r"\tau_0", group=ALGORITHM_1),
     Option("ratio_parameter", 1.0, POSITIVE, "> 0", "first ratio parameter",
-           r"\xi_0", group="algorithm"),
+           r"\xi_0", group=ALGORITHM_1),
     Option("decrease_fraction", 0.5, OPEN_UNIT, "(0, 1)",
-           "share of the model reduction a step must achieve", r"\eta", group="algorithm"),
+           "share of the model reduction a step must achieve", r"\eta", group=ALGORITHM_1),
     Option("feasibility_share", 0.1, OPEN_UNIT, "(0, 1)",
            "share of the violation that the model reduction must contain", r"\sigma",
-           group="algorithm"),
+           group=ALGORITHM_1),
     Option("merit_decrease", 0.01, OPEN_UNIT, "(0, 1)", "least relative decrease of tau",
-           r"\epsilon_\tau", group="algorithm"),
+           r"\epsilon_\tau", group=ALGORITHM_1),
     Option("ratio_decrease", 0.01, OPEN_UNIT, "(0, 1)", "least relative decrease of xi",
-           r"\epsilon_\xi", group="algorithm"),
+           r"\epsilon_\xi", group=ALGORITHM_1),
     Option("step_range", 10.0, number(0, inf), ">= 0",
-           "length of the step-size interval, times beta", r"\theta", group="algorithm"),
+           "length of the step-size interval, times beta", r"\theta", group=ALGORITHM_1),
     Option("direction", "elastic", one_of(DIRECTIONS), " | ".join(DIRECTIONS),
            "subproblem of Algorithm 1: an elastic QP, or the paper's linear system where all "
-           "constraints are equalities", group="algorithm"),
+           "constraints are equalities", group=ALGORITHM_1),
     Option("merit_restarts", True, flag, "bool",
            "tau and xi start anew at iterations 8, 16, 32, ...; the paper's never rise",
-           group="algorithm"),
+           group=ALGORITHM_1),
     Option("kkt_solver", "auto", one_of(("auto", *REGISTRY)),
            " | ".join(("auto", *REGISTRY)), "back end of the KKT system",
-           group="algorithm"),
+           group=ALGORITHM_1),
     Option("jit", "auto", one_of(("auto", True, False)), "auto | True | False",
            "compile the evaluation with numba", group="engine"),
     Option("warm_start", False, flag, "bool",
@@ -177,6 +183,13 @@ def validated(given: Mapping[str, Any]) -> dict[str, Any]:
         if value is not None:
             values[name] = BY_NAME[name].check(name, value)
     return values
+
+
+def without_effect(given: Iterable[str], options: Mapping[str, Any]) -> list[str]:
+    """Options that somebody gave and that this run will not look at."""
+    if options["algorithm"] != "stages" or options["sampled_phase"] is True:
+        return []
+    return [name for name in given if BY_NAME[name].group == ALGORITHM_1]
 
 
 def check_name(name: str, more: Iterable[str] = ()) -> None:

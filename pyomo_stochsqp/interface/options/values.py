@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import OptionError
-from ...sqp import make_schedule
+from ...sqp import CURVATURES, make_schedule
 
 Check = Callable[[str, Any], Any]
 
@@ -117,10 +117,6 @@ def path(name: str, value: Any) -> str:
         return os.fspath(value)
     except TypeError:
         raise OptionError(f"{name}={value!r} is not a file name.") from None
-
-
-#: rules for the curvature H (see sqp/curvature.py)
-CURVATURES = ("auto", "identity", "spectral", "diagonal", "bfgs", "exact")
 
 
 def curvature(name: str, value: Any) -> Any:

@@ -12,6 +12,7 @@ from ...method import Stop
 from ...report.certified import CertifiedPoint
 from ...report.finished import FinishedRun
 from ...run import History, Outcome
+from ...run.verdict import ASTRAY
 
 TERMINATION = {
     Stop.CONVERGED: TerminationCondition.convergenceCriteriaSatisfied,
@@ -24,9 +25,6 @@ TERMINATION = {
     Stop.EVALUATION_ERROR: TerminationCondition.error,
     Stop.INTERRUPTED: TerminationCondition.interrupted,
 }
-
-#: ends after which the last point is no candidate for a solution
-ASTRAY = (Stop.UNBOUNDED, Stop.EVALUATION_ERROR)
 
 
 class RunReport:

@@ -20,6 +20,7 @@ def run_session(
     options: Mapping[str, Any],
     streams: Sequence[Any] = (),
     checkpoint: Checkpoint | None = None,
+    without_effect: Sequence[str] = (),
 ) -> tuple[Outcome, str]:
     """The outcome of a run and the text of its log."""
     progress = setup.beginning()
@@ -27,7 +28,7 @@ def run_session(
         checkpoint.check(labels_of(setup.program), setup.oracle)
         progress = checkpoint.restore(progress, RECORDS)
     log = RunLog(streams, setup.budget, setup.tolerances, setup.program.sign)
-    log.write(banner(setup, options, progress))
+    log.write(banner(setup, options, progress, without_effect))
     keeper = _keeper(setup, options)
     observers: list[Observer] = [log]
     if options["callback"] is not None:

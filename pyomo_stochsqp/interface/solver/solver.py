@@ -17,14 +17,15 @@ from pyomo.contrib.solver.common.util import NoOptimalSolutionError, NoSolutionE
 from pyomo.core.staleflag import StaleFlagManager
 
 from ...compile.cache import CompilerCache
-from ...errors import EmptyModelError, InfeasibleModelError, ModelError
+from ...deadline import OutOfTime, time_limit
+from ...errors import EmptyModelError, InfeasibleModelError
 from ...report.finished import FinishedRun
 from ...run import Outcome
 from ...run.checkpoint import load
 from ...solve import Setup, prepare
 from ...version import version_tuple
 from ..options.config import StochSQPConfig, given_options
-from ..options.table import validated
+from ..options.table import validated, without_effect
 from .results import StochSQPResults
 from .resume import continued
 from .session import run_session
@@ -79,21 +80,28 @@ class StochSQP(SolverBase):
         options = validated(given)
         StaleFlagManager.mark_all_as_stale()
 
-        timer.start("prepare")
         start = None if checkpoint is None else checkpoint.start
+        limit = inf if config.time_limit is None else config.time_limit
+        results: StochSQPResults | None = None
+        timer.start("prepare")
         try:
-            setup = prepare(model, options, start=start, compiler=self._compiler)
+            with time_limit(limit):
+                setup = prepare(model, options, start=start, compiler=self._compiler)
         except EmptyModelError as error:
-            results = _nothing_to_solve(model, TerminationCondition.emptyModel, error)
+            results = _without_a_run(model, TerminationCondition.emptyModel, str(error))
         except InfeasibleModelError as error:
-            results = _nothing_to_solve(model, TerminationCondition.provenInfeasible, error)
-        else:
+            results = _without_a_run(model, TerminationCondition.provenInfeasible, str(error))
+        except OutOfTime:
+            results = _without_a_run(model, TerminationCondition.maxTimeLimit, _COMPILING)
+        finally:
             timer.stop("prepare")
-            if config.time_limit is not None:
-                left = max(0.0, config.time_limit - (default_timer() - began))
-                setup = replace(setup, budget=replace(setup.budget, time_limit=left))
+        if results is None:
+            left = max(0.0, limit - (default_timer() - began))
+            setup = replace(setup, budget=replace(setup.budget, time_limit=left))
             timer.start("run")
-            outcome, log = run_session(setup, options, config.tee, checkpoint)
+            outcome, log = run_session(
+                setup, options, config.tee, checkpoint, without_effect(given, options)
+            )
             timer.stop("run")
             results = _results(setup, outcome)
             results.solver_log = log
@@ -123,12 +131,12 @@ def _results(setup: Setup, outcome: Outcome) -> StochSQPResults:
     return results
 
 
-def _nothing_to_solve(
-    model: Any, condition: TerminationCondition, error: ModelError
-) -> StochSQPResults:
-    """What reading the model already showed."""
+_COMPILING = "The time limit was reached while the model was read and compiled; Vars are unchanged."
+
+
+def _without_a_run(model: Any, condition: TerminationCondition, message: str) -> StochSQPResults:
+    """What there is to say before the first iteration."""
     results = StochSQPResults()
-    message = str(error)
     results.termination_condition = condition
     results.extra_info.message = message
     results.solution_loader = NoSolutionSolutionLoader(model, message)
