@@ -31,6 +31,7 @@ plt.rcParams.update(
         "axes.edgecolor": GREY,
         "axes.labelcolor": DARK,
         "axes.grid": True,
+        "axes.axisbelow": True,
         "grid.color": "#e4e4e4",
         "grid.linewidth": 0.6,
         "font.size": 9,
@@ -86,22 +87,30 @@ def solve(model, **options):
 
 @figure(7.6, 3.0, panels=2, suffix="svg")
 def demo(left, right):
-    module = example("exponential_tilting")
     exact = math.sqrt(3) - 1
-    m = module.build_model()
-    results, samples, x = solve(m, batch_size=256, seed=1)
+    m = example("exponential_tilting").build()
+    results, _, x = solve(m, seed=1, tol_feas=1e-5, tol_opt=1e-5)
+    stage = results.history["stage"]
     left.axhline(exact, color=GREY, linewidth=1.0, label=r"exact, $\sqrt{3} - 1$")
-    left.plot(samples, x[:, 0], color=BLUE, linewidth=1.0, label="iterates")
-    left.plot(samples[-1], m.x.value, "o", color=RED, label="point returned")
-    left.set(xscale="log", xlabel="samples", ylabel="x", ylim=(exact - 0.1, exact + 0.1))
-    left.legend(loc="upper right")
-    right.loglog(samples, np.abs(x[:, 0] - exact), color=BLUE, linewidth=0.8, label="|x - exact|")
+    left.plot(np.arange(1, len(x) + 1), x[:, 0], "o-", color=BLUE, markersize=3, label="iterates")
+    for k in np.flatnonzero(np.diff(stage)) + 1:
+        left.axvline(k + 0.5, color=GREY, linestyle=":", linewidth=0.8)
+    left.set(xlabel="iteration (dotted: a larger sample)", ylabel="x")
+    left.legend(loc="lower right")
     c = results.certificates
-    bound = np.maximum(c["infeasibility_bound"], c["stationarity_bound"])
-    best = np.minimum.accumulate(bound)
-    right.loglog(c["samples"], best, "o-", color=RED, markersize=3, label="certified error, 95 %")
-    right.set(xlabel="samples")
+    samples = np.append(c["samples"], c["samples"][-1])
+    errors = [abs(p[0] - exact) for p in points_at(results, x)] + [abs(m.x.value - exact)]
+    right.loglog(c["samples"], c["relative_displacement"], "o-", color=RED, markersize=3,
+                 label="certified bound of x")  # fmt: skip
+    right.loglog(samples, errors, "o", color=BLUE, markersize=3, label="|x - exact|")
+    right.set(xlabel="scenarios drawn")
     right.legend(loc="lower left")
+
+
+def points_at(results, x):
+    """The iterate that stood when each certificate was made."""
+    k = results.certificates["iteration"].astype(int)
+    return x[np.maximum(k, 1) - 1]
 
 
 # -------------------------------------------------------------------------------------- tutorial
@@ -138,15 +147,17 @@ def tutorial_cost(left, right):
     cost = 2 * q + 5 * shortage(q)
     exact = stats.norm.ppf(0.6, 100, 20)
     m = newsvendor()
-    _, samples, x = solve(m, batch_size=64, seed=1)
+    _, _, x = solve(m, seed=1)
     left.plot(q, cost, color=BLUE, label="expected cost")
     left.plot(m.q.value, 2 * m.q.value + 5 * shortage(m.q.value), "o", color=RED, label="found")
     left.axvline(100, color=GREY, linestyle=":", label="mean demand")
     left.set(xlabel="order q", ylabel="cost")
     left.legend()
     right.axhline(exact, color=GREY, linewidth=1.0, label="60 % quantile")
-    right.plot(samples, x[:, 0], color=BLUE, linewidth=1.0, label="iterates")
-    right.set(xscale="log", xlabel="samples", ylabel="order q")
+    right.plot(
+        range(len(x) + 1), [80.0, *x[:, 0]], "o-", color=BLUE, markersize=3, label="iterates"
+    )
+    right.set(xlabel="iteration", ylabel="order q")
     right.legend()
 
 
@@ -156,7 +167,7 @@ def tutorial_service(left, right):
     orders, duals = [], []
     for limit in limits:
         m = newsvendor(service=float(limit))
-        solve(m, batch_size=256, seed=1, sampling="qmc")
+        solve(m, seed=1)
         orders.append(m.q.value)
         duals.append(m.dual[m.service])
     q = np.linspace(100, 140, 200)
@@ -178,25 +189,43 @@ def choosing(left, right):
     module = example("noisy_sphere")
     c = np.array(module.C)
     exact = -c / np.linalg.norm(c)
+    names = ("monte_carlo", "antithetic", "latin_hypercube", "sobol")
+    for name, colour in zip(names, (BLUE, GREEN, DARK, RED), strict=True):
+        left.loglog(*accuracy(module, exact, name), "o-", markersize=3, color=colour, label=name)
+    left.set(xlabel="scenarios", ylabel="distance to the answer", ylim=(1e-7, None))
+    left.legend(loc="lower left")
     runs = {
         "adaptive (default)": {},
         "constant, diminishing steps": {"batch_growth": "constant"},
         "constant, beta = 1": {"batch_growth": "constant", "beta": 1.0},
     }
     for (name, options), colour in zip(runs.items(), (BLUE, RED, GREEN), strict=True):
-        _, samples, x = solve(module.build(), batch_size=64, seed=1, max_iter=3000, **options)
-        error = np.linalg.norm(x - exact, axis=1)
-        left.loglog(samples, running_mean(error), color=colour, label=name)
-    left.set(xlabel="samples", ylabel="distance to the answer")
-    left.legend(loc="lower left")
-    for name, colour in zip(
-        ("monte_carlo", "antithetic", "stratified", "qmc"), (BLUE, GREEN, DARK, RED), strict=True
-    ):
-        _, samples, x = solve(module.build(), batch_size=64, seed=1, max_iter=3000, sampling=name)
+        _, samples, x = solve(
+            module.build(), algorithm="stochsqp", batch_size=64, max_iter=3000, **options
+        )
         error = np.linalg.norm(x - exact, axis=1)
         right.loglog(samples, running_mean(error), color=colour, label=name)
-    right.set(xlabel="samples")
+    right.set(xlabel="scenarios")
     right.legend(loc="lower left")
+
+
+def accuracy(module, exact, sampling, seeds=5, limit=4e6):
+    """(scenarios, distance to the answer) of default runs, geometric means over seeds."""
+    points = []
+    for tolerance in (1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5):
+        found = []
+        for seed in range(seeds):
+            m = module.build()
+            results = pyo.SolverFactory("stochsqp").solve(
+                m, seed=seed, sampling=sampling, tol_feas=tolerance, tol_opt=tolerance,
+                max_samples=limit,
+            )  # fmt: skip
+            x = np.array([m.x[i].value for i in m.x])
+            found.append((results.samples, np.linalg.norm(x - exact)))
+        points.append(np.exp(np.mean(np.log(found), axis=0)))
+        if points[-1][0] > 0.5 * limit:
+            break
+    return np.array(points).T
 
 
 def running_mean(values, window=15):
@@ -208,8 +237,8 @@ def running_mean(values, window=15):
 
 def run_log():
     """The picture of results.plot()."""
-    m = example("exponential_tilting").build_model()
-    results, _, _ = solve(m, batch_size=256, seed=1)
+    m = example("exponential_tilting").build()
+    results, _, _ = solve(m, seed=1, tol_feas=1e-4, tol_opt=1e-4)
     results.plot(OUT / "run_log.png")
 
 
@@ -221,8 +250,8 @@ FIGURES["run_log"] = run_log
 @figure()
 def exponential_tilting(ax):
     x = np.linspace(0, 1.1, 200)
-    m = example("exponential_tilting").build_model()
-    solve(m, batch_size=256, seed=1)
+    m = example("exponential_tilting").build()
+    solve(m, seed=1)
     ax.plot(x, np.exp(x + x * x / 2), color=BLUE, label=r"$E[e^{xw}] = e^{x + x^2/2}$")
     ax.axhline(math.e, color=GREY, linestyle=":", label="e")
     w = stats.norm(1, 1).rvs((30, 256), random_state=1)
@@ -239,10 +268,9 @@ def noisy_sphere(ax):
     module = example("noisy_sphere")
     c = np.array(module.C)
     exact = -c / np.linalg.norm(c)
-    for name, colour in (("monte_carlo", BLUE), ("qmc", RED)):
-        _, samples, x = solve(module.build(), batch_size=256, seed=1, sampling=name)
-        ax.loglog(samples, np.linalg.norm(x - exact, axis=1), color=colour, label=name)
-    ax.set(xlabel="samples", ylabel=r"$\|x_k - x^*\|$")
+    for name, colour in (("monte_carlo", BLUE), ("sobol", RED)):
+        ax.loglog(*accuracy(module, exact, name), "o-", markersize=4, color=colour, label=name)
+    ax.set(xlabel="scenarios", ylabel=r"$\|x - x^*\|$")
     ax.legend()
 
 
@@ -262,7 +290,7 @@ def frontier(module, returns, long_only):
 def markowitz(ax):
     module = example("markowitz")
     m = module.build()
-    solve(m, batch_size=256, seed=1, sampling="qmc")
+    solve(m, seed=1)
     returns = np.linspace(0.06, 0.2, 60)
     ax.plot(frontier(module, returns, False), returns, color=BLUE, label="efficient frontier")
     ax.plot(module.DEVIATION, module.MEAN, "s", color=GREY, label="single assets")
@@ -276,7 +304,7 @@ def markowitz(ax):
 def portfolio_long_only(ax):
     module, free = example("portfolio_long_only"), example("markowitz")
     m = module.build()
-    solve(m, batch_size=256, seed=1, sampling="qmc")
+    solve(m, seed=1)
     returns = np.linspace(0.06, 0.2, 60)
     ax.plot(frontier(free, returns, False), returns, color=GREY, label="short sales allowed")
     ax.plot(frontier(module, returns, True), returns, color=BLUE, label="no short sales")
@@ -290,7 +318,7 @@ def portfolio_long_only(ax):
 def euler_equation(ax):
     module = example("euler_equation")
     m = module.build()
-    solve(m, batch_size=256, seed=1, sampling="qmc", tol_feas=1e-5)
+    solve(m, seed=1, tol_feas=1e-5)
     g = np.linspace(-1, 46, 400)
     moment = module.BETA * module.R * np.exp(-0.02 * g + 0.03**2 * g * g / 2)
     ax.plot(g, moment, color=BLUE, label=r"$E[\beta R e^{-\gamma g}]$")
@@ -319,7 +347,7 @@ def reactor_sizing(ax):
 def covariance_steering(ax):
     module = example("covariance_steering")
     m = module.build()
-    solve(m, batch_size=256, seed=1)
+    solve(m, seed=1)
     k = m.k.value
     rng = np.random.default_rng(0)
     x0, w = rng.standard_normal(20000), 0.5 * rng.standard_normal(20000)
@@ -336,7 +364,7 @@ def covariance_steering(ax):
 def kalman_gain(ax):
     module = example("kalman_gain")
     m = module.build()
-    solve(m, batch_size=256, seed=1, sampling="qmc")
+    solve(m, seed=1)
     K = np.linspace(0.2, 1.2, 200)
     ax.plot(K, (1 + K**2) / (1 - (1 - K) ** 2), color=BLUE, label="steady-state variance P(K)")
     ax.plot(m.K.value, m.s.value**2, "o", color=RED, label="found")
@@ -348,7 +376,7 @@ def kalman_gain(ax):
 def instrumental_variables(ax):
     module = example("instrumental_variables")
     m = module.build()
-    solve(m, batch_size=512, seed=1)
+    solve(m, seed=1)
     _, x, y = module.simulate(np.random.default_rng(0), 1500).T
     ax.plot(x, y, ".", color=GREY, markersize=2, alpha=0.6)
     line = np.array([-5.0, 5.0])
@@ -368,7 +396,7 @@ def fair_credit(left, right):
 
     module = example("fair_credit")
     m = module.build()
-    solve(m, batch_size=64, seed=1)
+    solve(m, seed=1)
     table = module.load()
     X = np.column_stack([table[f] for f in (*module.FEATURES, "one")])
     group = table["group"] > 0
@@ -391,8 +419,7 @@ def pde_control(*axes):
     module = example("pde_control")
     m = module.build()
     N = module.N
-    hessian = np.repeat([1.0, module.ALPHA], N * N)
-    solve(m, batch_size=65536, seed=1, max_iter=10, hessian=hessian, scaling="none")
+    solve(m, seed=1)
     y, _ = module.direct()
     found_y = np.array([m.y[i].value for i in m.I])
     found_u = np.array([m.u[i].value for i in m.I])
@@ -432,7 +459,7 @@ def farmer(left, right):
 def cvar(ax):
     module = example("cvar")
     m = module.build()
-    solve(m, batch_size=256, seed=1, sampling="stratified")
+    solve(m, seed=1)
     w = np.linspace(-4, 6, 400)
     ax.plot(w, stats.norm.pdf(w), color=BLUE)
     tail = w >= m.t.value
@@ -446,7 +473,8 @@ def cvar(ax):
 @figure()
 def newsvendor_scenarios(ax):
     module = example("newsvendor_scenarios")
-    m = module.main()
+    m = module.build()
+    solve(m)
     x = np.linspace(12, 40, 200)
     sales = np.minimum(x[:, None], module.DEMAND).mean(axis=1)
     ax.plot(x, module.PRICE * sales - module.COST * x, color=BLUE, label="expected profit")
@@ -459,10 +487,9 @@ def newsvendor_scenarios(ax):
 @figure()
 def portfolio_data(ax):
     module = example("portfolio_data")
-    returns = module.daily_returns()
-    m = module.build_model(returns)
-    solve(m, batch_size=64, seed=1)
-    exact = module.exact_portfolio(returns)
+    m = module.build()
+    solve(m)
+    exact = module.exact_portfolio(module.daily_returns())
     place = np.arange(len(module.ASSETS))
     found = [m.x[a].value for a in module.ASSETS]
     ax.bar(place - 0.2, found, 0.4, color=BLUE, label="found")

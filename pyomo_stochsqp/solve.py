@@ -21,7 +21,7 @@ from .declare.suffixes import scaling_factors, starting_duals
 from .engines import Ending, FeasibleFirst, Interior, TrustRegion
 from .errors import EmptyModelError, OptionError
 from .method import Stop
-from .oracle import Oracle, SourceInfo, Vector
+from .oracle import Oracle, SecondOrderOracle, SourceInfo, Vector
 from .oracles import ModelOracle
 from .run import Budget, Judge, Looked, Observer, Outcome, Progress, run
 from .run.looks import LookedState
@@ -185,6 +185,8 @@ def _pays(wanted: Any, oracle: Oracle, costly: bool) -> bool:
 
 def engines_for(oracle: Oracle) -> Engines:
     """Full matrices for few variables; an interior point for many, and where those fail."""
+    if not isinstance(oracle, SecondOrderOracle):
+        return Engines([TrustRegion], [TrustRegion], [TrustRegion])
     if oracle.problem.n <= FEW:
         return Engines([Interior, TrustRegion], [TrustRegion, Interior], [TrustRegion, Interior])
     always: list[EngineFactory] = [Interior, FeasibleFirst]
