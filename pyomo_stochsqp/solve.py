@@ -19,6 +19,7 @@ from .compile import Evaluator, compile_program
 from .declare import StochasticProgram, read_model
 from .declare.suffixes import scaling_factors, starting_duals
 from .engines import Ending, FeasibleFirst, Interior, TrustRegion
+from .engines.libraries import LIBRARIES, LibraryState, installed, library
 from .errors import EmptyModelError, OptionError
 from .method import Stop
 from .oracle import Oracle, SecondOrderOracle, SourceInfo, Vector
@@ -47,7 +48,8 @@ MANY_SAMPLED_ROWS = 50
 #: the records that the states of all methods are made of: what a checkpoint may hold
 RECORDS: tuple[type, ...] = (
     *STAGE_RECORDS, SampledState, LookedState, TailAverage, Certificate, Sizes, Stop, Ending,
-    *TrustRegion.RECORDS, *FeasibleFirst.RECORDS, *StochasticSQP.RECORDS, *BASELINE_RECORDS,
+    *TrustRegion.RECORDS, *FeasibleFirst.RECORDS, LibraryState, *StochasticSQP.RECORDS,
+    *BASELINE_RECORDS,
 )  # fmt: skip
 
 Compiler = Callable[[StochasticProgram, Any], Evaluator]
@@ -167,12 +169,15 @@ def _staged(task: Task) -> Built:
     costly = any(part.costly for source in task.program.sources for part in source.parts)
     if _pays(task.options["sampled_phase"], oracle, costly):
         phase = SampledPhase(assemble(oracle, _choices(task)).method)
+    engines = engines_for(oracle, task.options["exact_solver"])
     method = Staged(
-        oracle, task.certifier, task.tolerances, engines_for(oracle), phase, costly,
+        oracle, task.certifier, task.tolerances, engines, phase, costly,
         task.budget.max_samples,
     )  # fmt: skip
     before = "" if phase is None else "Algorithm 1, then "
-    return method, unscaled(oracle.problem), f"{before}stages"
+    exact = all(source.size is not None for source in oracle.sources)
+    names = ", ".join(engine.name for engine in (engines.exact if exact else engines.first))
+    return method, unscaled(oracle.problem), f"{before}stages; engines: {names}"
 
 
 def _pays(wanted: Any, oracle: Oracle, costly: bool) -> bool:
@@ -183,16 +188,31 @@ def _pays(wanted: Any, oracle: Oracle, costly: bool) -> bool:
     return endless and not costly and int((~oracle.problem.exact_rows).sum()) >= MANY_SAMPLED_ROWS
 
 
-def engines_for(oracle: Oracle) -> Engines:
-    """Full matrices for few variables; an interior point for many, and where those fail."""
+def engines_for(oracle: Oracle, wanted: str = "auto") -> Engines:
+    """The engines that are asked, in turn.
+
+    Full matrices for few variables; an interior point for many, and where those fail; then a
+    library, where one is installed.
+    """
+    if wanted != "auto":
+        return Engines.always(_OWN[wanted] if wanted in _OWN else [library(wanted)])
+    more: list[EngineFactory] = [library(name) for name in installed()[:1]]
+    n = oracle.problem.n
     if not isinstance(oracle, SecondOrderOracle):
-        return Engines([TrustRegion], [TrustRegion], [TrustRegion])
-    if oracle.problem.n <= FEW:
-        return Engines([Interior, TrustRegion], [TrustRegion, Interior], [TrustRegion, Interior])
-    always: list[EngineFactory] = [Interior, FeasibleFirst]
-    if oracle.problem.n <= LARGEST_FULL:
-        always.append(TrustRegion)
-    return Engines(always, always, always)
+        return Engines.always([TrustRegion, *more])
+    if n <= FEW:
+        near: list[EngineFactory] = [TrustRegion, Interior, *more]
+        return Engines(exact=[Interior, TrustRegion, *more], first=near, warm=near)
+    full: list[EngineFactory] = [TrustRegion] if n <= LARGEST_FULL else []
+    return Engines.always([Interior, FeasibleFirst, *full, *more])
+
+
+_OWN: dict[str, list[EngineFactory]] = {
+    "interior": [Interior, FeasibleFirst],
+    "sqp": [TrustRegion],
+}
+#: values of the option exact_solver
+EXACT_SOLVERS = ("auto", *_OWN, *LIBRARIES)
 
 
 def _algorithm_1(task: Task) -> Built:

@@ -33,6 +33,10 @@ class JudgedState(State, Protocol):
         """More about why the method has ended."""
 
     @property
+    def note(self) -> str:
+        """What the log should say of this iteration."""
+
+    @property
     def average(self) -> Vector | None:
         """A mean of iterates that may be a better answer than the last one."""
 

@@ -7,6 +7,7 @@ newton_model    its quadratic model, in natural units
 lengths         the natural length of every variable
 convexify       a definite matrix near the Lagrangian's Hessian; quasi_newton without one
 dense_point     values at a point, as full matrices
+libraries/      NLP libraries behind the same protocol
 """
 
 from .interior import FeasibleFirst, Interior

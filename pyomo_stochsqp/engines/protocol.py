@@ -56,28 +56,48 @@ class Scales(NamedTuple):
 class EngineState(Protocol):
     """What others may read of an engine's state."""
 
-    k: int
-    x: Vector
-    y: Vector
-    #: f(x), the largest violation, and the length of the last step relative to the variables
-    objective: float
-    violation: float
-    step: float
-    ended: Ending | None
+    @property
+    def k(self) -> int:
+        """Iterations made."""
+
+    @property
+    def x(self) -> Vector: ...
+
+    @property
+    def y(self) -> Vector: ...
+
+    @property
+    def objective(self) -> float:
+        """f(x)."""
+
+    @property
+    def violation(self) -> float:
+        """The largest violation of a row."""
+
+    @property
+    def step(self) -> float:
+        """The length of the last step, relative to the variables."""
+
+    @property
+    def ended(self) -> Ending | None: ...
 
 
 class Engine(Protocol):
     """An engine for one program."""
 
-    name: str
-    #: classes of the records in its states, so that a checkpoint can put them together again
-    RECORDS: Sequence[type]
+    @property
+    def name(self) -> str:
+        """Its name, in the log."""
+
+    @property
+    def RECORDS(self) -> Sequence[type]:
+        """Classes of the records in its states, so that a checkpoint can put them together."""
 
     def relax(self, by: Vector) -> None:
         """Solve with the bounds of the rows moved apart by so much."""
 
-    def start(self, x: Vector, y: Vector) -> Any:
+    def start(self, x: Vector, y: Vector) -> EngineState:
         """The state before the first iteration."""
 
-    def step(self, state: Any) -> Any:
+    def step(self, state: Any) -> EngineState:
         """One iteration."""

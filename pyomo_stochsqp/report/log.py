@@ -59,6 +59,7 @@ class RunLog:
         self._next_k = 1
         self._last_k = 0
         self._seen: Certificate | None = None
+        self._note = ""
         self._next_bar = 0.0 if self._bars else inf
         self._patience_ends = inf
         self._lines = 0
@@ -85,6 +86,9 @@ class RunLog:
             self._patience_ends = now + PATIENCE
         if progress.state.certificate is not self._seen:
             self.certificate(progress)
+        if progress.state.note and progress.state.note != self._note:
+            self._note = progress.state.note
+            self.write(f"  {self._note}")
         if now >= self._next_bar:
             self._draw_bar(progress)
             self._next_bar = now + REDRAW

@@ -50,6 +50,7 @@ class LookedState:
     best: Certificate | None = None
     ended: Stop | None = None
     message: str = ""
+    note: str = ""
 
     @property
     def average(self) -> Vector:

@@ -2,10 +2,10 @@ r"""The engines at work on the program of one stage, each where the one before h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import inf
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -27,8 +27,15 @@ NEARLY_FEASIBLE = 1e-2
 #: a violation that is smaller by less than this factor is no reason to prefer a point
 CLEARLY = 0.9
 
-#: builds an engine: (program, accuracy, sizes) -> Engine
-EngineFactory = Callable[[NLP, Accuracy, Scales], Engine]
+
+class EngineFactory(Protocol):
+    """Builds an engine for a program."""
+
+    @property
+    def name(self) -> str:
+        """That of its engines."""
+
+    def __call__(self, nlp: NLP, accuracy: Accuracy, scales: Scales) -> Engine: ...
 
 
 class Engines(NamedTuple):
@@ -39,6 +46,11 @@ class Engines(NamedTuple):
     exact: Sequence[EngineFactory]
     first: Sequence[EngineFactory]
     warm: Sequence[EngineFactory]
+
+    @classmethod
+    def always(cls, engines: Sequence[EngineFactory]) -> Engines:
+        """The same ones everywhere."""
+        return cls(engines, engines, engines)
 
 
 class Solving:
@@ -73,9 +85,9 @@ class Solving:
         return state, inner.ended
 
     def another(self, state: StagedState, ending: Ending) -> bool:
-        """Whether there is an engine left to ask; two that find rows infeasible are enough."""
+        """Whether there is an engine left to ask; two that find no solution are enough."""
         before = None if state.attempt.fallback is None else state.attempt.fallback.ending
-        if ending is before is Ending.INFEASIBLE:
+        if ending is before and ending in (Ending.INFEASIBLE, Ending.UNBOUNDED):
             return False
         return state.attempt.number + 1 < len(self._in_turn(state))
 
@@ -85,8 +97,11 @@ class Solving:
         found = Found(state.x, state.y, ending)
         if attempt.fallback is not None and attempt.fallback.ending is Ending.SOLVED:
             found = attempt.fallback
-        other = attempt._replace(inner=None, number=attempt.number + 1, fallback=found, again=0)
-        return replace(state, x=attempt.x, y=attempt.y, attempt=other)
+        number = attempt.number + 1
+        other = attempt._replace(inner=None, number=number, fallback=found, again=0)
+        engines = self._in_turn(state)
+        note = f"{engines[number - 1].name} ended: {ending.value}; now {engines[number].name}"
+        return replace(state, x=attempt.x, y=attempt.y, attempt=other, note=note)
 
     def better_of_two(
         self, state: StagedState, sample: StageSample, ending: Ending

@@ -100,6 +100,7 @@ class StagedState:
     issue: EvaluationIssue | None = None
     ended: Stop | None = None
     message: str = ""
+    note: str = ""
 
     @property
     def average(self) -> None:

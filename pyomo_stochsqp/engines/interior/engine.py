@@ -45,7 +45,7 @@ class Interior:
 
     def relax(self, by: Vector) -> None:
         """Solve with the bounds of the rows moved apart."""
-        self.nlp = _Relaxed(self.nlp, by)
+        self.nlp = Relaxed(self.nlp, by)
 
     def start(self, x: Vector, y: Vector) -> InteriorEngineState:
         x = self.nlp.problem.project(x)
@@ -78,7 +78,7 @@ class Interior:
         )
 
 
-class _Relaxed:
+class Relaxed:
     """A program whose rows have been moved apart."""
 
     def __init__(self, nlp: NLP, by: Vector):

@@ -16,7 +16,7 @@ from ...baselines import BASELINES
 from ...errors import OptionError
 from ...kkt import REGISTRY
 from ...sample import METHODS
-from ...solve import EXACT_TOLERANCE, MAX_ITER, MAX_SAMPLES, SAMPLED_TOLERANCE
+from ...solve import EXACT_SOLVERS, EXACT_TOLERANCE, MAX_ITER, MAX_SAMPLES, SAMPLED_TOLERANCE
 from ...sqp import CURVATURES, GROWTHS, STEP_RULES
 from .values import (
     OPEN_UNIT,
@@ -152,6 +152,9 @@ OPTIONS: tuple[Option, ...] = (
     Option("kkt_solver", "auto", one_of(("auto", *REGISTRY)),
            " | ".join(("auto", *REGISTRY)), "back end of the KKT system",
            group=ALGORITHM_1),
+    Option("exact_solver", "auto", one_of(EXACT_SOLVERS), " | ".join(EXACT_SOLVERS),
+           "the engine that solves the program of a fixed sample: own ones and, where they fail, "
+           "an installed library; or one alone", group="engine"),
     Option("jit", "auto", one_of(("auto", True, False)), "auto | True | False",
            "compile the evaluation with numba", group="engine"),
     Option("warm_start", False, flag, "bool",
