@@ -60,6 +60,18 @@ class Scaling:
         return Units(1.0 / self.rows, 1.0 / self.objective)
 
 
+@dataclass(frozen=True)
+class Factors(Scaling):
+    """Those of the variables, too: x_j = variables_j z_j."""
+
+    variables: Vector
+
+    @classmethod
+    def none(cls, problem: Problem) -> Factors:
+        """Factors of one."""
+        return cls(np.ones(problem.m), 1.0, np.ones(problem.n))
+
+
 def user_violation(violation: float, c: Vector, problem: Problem, units: Units | None) -> float:
     """v(c) of scaled rows in the user's units; ``violation`` is v(c) in theirs."""
     return violation if units is None else float(problem.violation(c) @ units.rows)

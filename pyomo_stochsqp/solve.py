@@ -28,7 +28,7 @@ from .run import Budget, Judge, Looked, Observer, Outcome, Progress, run
 from .run.looks import LookedState
 from .run.random_iterate import RandomIterate
 from .sample import Sampler
-from .scaling import Scaling, unscaled
+from .scaling import Factors, Scaling, unscaled
 from .sqp import Choices, Parameters, StochasticSQP, assemble, make_schedule
 from .sqp.average import TailAverage
 from .stages import RECORDS as STAGE_RECORDS
@@ -172,7 +172,7 @@ def _staged(task: Task) -> Built:
     engines = engines_for(oracle, task.options["exact_solver"])
     method = Staged(
         oracle, task.certifier, task.tolerances, engines, phase, costly,
-        task.budget.max_samples,
+        task.budget.max_samples, _factors(task),
     )  # fmt: skip
     before = "" if phase is None else "Algorithm 1, then "
     exact = all(source.size is not None for source in oracle.sources)
@@ -241,11 +241,8 @@ def _baseline(task: Task) -> Built:
 
 def _choices(task: Task) -> Choices:
     """The options in the words of Algorithm 1."""
-    options, scaling = task.options, None
-    if options["scaling"] == "none":
-        scaling = unscaled(task.oracle.problem)
-    elif options["scaling"] == "user":
-        scaling = Scaling(*scaling_factors(task.program))
+    options, given = task.options, _factors(task)
+    scaling = None if given is None else Scaling(given.rows, given.objective)
     return Choices(
         batch=task.batch,
         growth=options["batch_growth"],
@@ -269,6 +266,15 @@ def _choices(task: Task) -> Choices:
             restarts=options["merit_restarts"],
         ),
     )
+
+
+def _factors(task: Task) -> Factors | None:
+    """The user's scales, or none of them; None leaves them to the methods."""
+    problem, wanted = task.oracle.problem, task.options["scaling"]
+    if wanted == "none":
+        return Factors.none(problem)
+    given = scaling_factors(task.program)
+    return Factors.none(problem) if given is None and wanted == "user" else given
 
 
 def _budget(options: Mapping[str, Any], batch: tuple[int, ...]) -> Budget:

@@ -2,27 +2,25 @@ r"""What a model says to a solver in its Suffixes: scaling factors, multipliers 
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 from pyomo.core.base.suffix import Suffix, SuffixFinder
 
+from ..scaling import Factors
 from .program import StochasticProgram
 
 
-class Factors(NamedTuple):
-    """The Suffix ``scaling_factor`` on constraints and objective; one where none is given."""
-
-    rows: NDArray[np.float64]
-    objective: float
-
-
-def scaling_factors(program: StochasticProgram) -> Factors:
-    """The user's factors."""
+def scaling_factors(program: StochasticProgram) -> Factors | None:
+    """The Suffix ``scaling_factor``: one where none is given; None if the model has none at all."""
+    suffixes = program.model.component_objects(Suffix, active=True, descend_into=True)
+    if not any(s.local_name == "scaling_factor" and len(s) for s in suffixes):
+        return None
     finder = SuffixFinder("scaling_factor", default=1.0, context=program.model)
     rows = np.array([float(finder.find(r.component)) for r in program.rows])
-    return Factors(rows, float(finder.find(program.objective_component)))
+    objective = float(finder.find(program.objective_component))
+    # Pyomo's factor multiplies a variable, ours says how long its unit is
+    variables = 1.0 / np.array([float(finder.find(v)) for v in program.variables])
+    return Factors(rows, objective, variables)
 
 
 def starting_duals(program: StochasticProgram) -> NDArray[np.float64] | None:

@@ -13,6 +13,7 @@ from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
 from ..oracle import Vector
+from ..scaling import Factors
 
 
 class Ending(Enum):
@@ -51,6 +52,8 @@ class Scales(NamedTuple):
     largest_x: Vector
     #: the least size of the objective: its spread over scenarios
     least_objective: float
+    #: what the user says of scales; None leaves it to the engine
+    factors: Factors | None = None
 
 
 class EngineState(Protocol):

@@ -13,6 +13,7 @@ from ..certify import Tolerances
 from ..engines import Accuracy, Ending, Engine, Scales
 from ..nlp import NLP
 from ..oracle import Problem, Vector
+from ..scaling import Factors
 from .judging import ACCURACY
 from .sample import StageSample
 from .state import Attempt, Found, StagedState
@@ -56,11 +57,19 @@ class Engines(NamedTuple):
 class Solving:
     """Chooses engines, and what they are asked for."""
 
-    def __init__(self, problem: Problem, tolerances: Tolerances, engines: Engines, finite: bool):
+    def __init__(
+        self,
+        problem: Problem,
+        tolerances: Tolerances,
+        engines: Engines,
+        finite: bool,
+        factors: Factors | None = None,
+    ):
         self._problem = problem
         self._tolerances = tolerances
         self._engines = engines
         self._finite = finite
+        self._factors = factors
         #: the engine at work: all of it follows from the state
         self._at_work: tuple[tuple[int, int, int, bool], Engine] | None = None
 
@@ -133,7 +142,7 @@ class Solving:
         key = (state.stage, attempt.number, attempt.again, attempt.relaxed is not None)
         if self._at_work is None or self._at_work[0] != key:
             factory = self._in_turn(state)[attempt.number]
-            scales = Scales(state.sizes.x, state.least_objective)
+            scales = Scales(state.sizes.x, state.least_objective, self._factors)
             engine = factory(sample.nlp, self._accuracy(state, attempt), scales)
             if attempt.relaxed is not None:
                 engine.relax(attempt.relaxed)

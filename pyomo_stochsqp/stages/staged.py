@@ -23,6 +23,7 @@ from ..certify.replicates import replicates_for, spreads, standard_error
 from ..engines import Ending
 from ..method import Stop
 from ..oracle import Jacobian, Oracle, Vector, spreads_evenly
+from ..scaling import Factors
 from .judging import Judging
 from .plan import LEAST_SCENARIOS, SMALLEST_GROWTH, finite_sizes, first_points, next_points
 from .sample import StageSample, drawn_stage, prefix_stage, whole_stage
@@ -56,14 +57,20 @@ class Staged:
         sampled: SampledPhase | None = None,
         costly: bool = False,
         max_samples: float = inf,
+        factors: Factors | None = None,
     ):
+        """``factors`` are the user's scales; None leaves them to the engines."""
         self._oracle = oracle
         self._problem = oracle.problem
         self._jacobian = Jacobian(oracle.problem)
         self._tolerances = tolerances
         self._finite = finite_sizes(oracle.sources)
         self._judging = Judging(oracle.problem, certifier, tolerances)
-        self._solving = Solving(oracle.problem, tolerances, engines, self._finite is not None)
+        self._solving = Solving(
+            oracle.problem, tolerances, engines, self._finite is not None, factors
+        )
+        #: a length that variables are said to have
+        self._lengths = np.zeros(oracle.problem.n) if factors is None else factors.variables
         self._sampled = sampled
         self._max_samples = max_samples
         functions = oracle.problem.n + oracle.problem.m
@@ -81,7 +88,7 @@ class Staged:
             y=np.zeros(self._problem.m),
             phase="open" if self._sampled is None else "sampled",
             stage=-1,
-            sizes=Sizes.none(self._problem)._replace(x=np.abs(x)),
+            sizes=Sizes.none(self._problem)._replace(x=np.maximum(np.abs(x), self._lengths)),
             pool=Pool(np.zeros_like(x)),
             attempt=Attempt(x, np.zeros(self._problem.m)),
             in_a_row=InARow(),

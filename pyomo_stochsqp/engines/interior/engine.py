@@ -9,9 +9,10 @@ import numpy as np
 
 from ...nlp import NLP
 from ...oracle import Vector
+from ...scaling import Factors
 from ..protocol import Accuracy, Ending, Scales
 from .interior_point import InteriorPoint, InteriorState
-from .scaled_program import Factors, ScaledProgram, automatic
+from .scaled_program import ScaledProgram, automatic
 
 #: the error of the barrier method, relative to the accuracy that is asked for, and its limits
 SHARE, LARGEST, SMALLEST = 1e-2, 1e-8, 1e-11
@@ -41,6 +42,7 @@ class Interior:
     def __init__(self, nlp: NLP, accuracy: Accuracy, scales: Scales):
         self.nlp = nlp
         self._tolerance = min(max(SHARE * accuracy.relative, SMALLEST), LARGEST)
+        self._given = scales.factors
         self._method: tuple[Factors, InteriorPoint] | None = None
 
     def relax(self, by: Vector) -> None:
@@ -49,7 +51,7 @@ class Interior:
 
     def start(self, x: Vector, y: Vector) -> InteriorEngineState:
         x = self.nlp.problem.project(x)
-        factors = automatic(self.nlp, x)
+        factors = self._given or automatic(self.nlp, x)
         inner = self._of(factors).start(x / factors.variables)
         return self._seen(InteriorEngineState(0, x, y, inner, factors, ended=inner.ended))
 

@@ -17,11 +17,12 @@ import numpy as np
 
 from ...nlp import NLP
 from ...oracle import Vector
+from ...scaling import Factors
 from ..protocol import Accuracy, Ending, Scales
 from .engine import Interior, InteriorEngineState
 from .interior_point import INFEASIBLE, MU, InteriorPoint, InteriorState
 from .restoration import Restoration
-from .scaled_program import Factors, ScaledProgram, automatic
+from .scaled_program import ScaledProgram, automatic
 
 #: zeta^2 of the restoration program: how strongly it is held back
 HELD_BACK = 1e-12
@@ -54,6 +55,7 @@ class FeasibleFirst:
 
     def __init__(self, nlp: NLP, accuracy: Accuracy, scales: Scales):
         self._interior = Interior(nlp, accuracy, scales)
+        self._given = scales.factors
         self._method: tuple[Vector, InteriorPoint] | None = None
 
     def relax(self, by: Vector) -> None:
@@ -63,7 +65,7 @@ class FeasibleFirst:
     def start(self, x: Vector, y: Vector) -> FeasibleFirstState:
         nlp = self._interior.nlp
         x = nlp.problem.project(x)
-        factors = automatic(nlp, x)
+        factors = self._given or automatic(nlp, x)
         state = FeasibleFirstState(0, x, y, x, factors, None)
         if nlp.evaluate(x).issue is not None:
             return replace(state, ended=Ending.UNDEFINED)

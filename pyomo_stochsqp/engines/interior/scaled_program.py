@@ -10,25 +10,18 @@ by a factor of a thousand or more: twenty sweeps that equilibrate the columns an
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...nlp import NLP
 from ...oracle import Estimate, Problem, Vector
-from ...scaling import Scaling, factors_of, points_near
+from ...scaling import Factors, factors_of, points_near
 
 SWEEPS = 20
 #: ratio of column factors from which variables are scaled
 DIFFERENT_UNITS = 1e3
-
-
-@dataclass(frozen=True)
-class Factors(Scaling):
-    """r and s, and D."""
-
-    variables: Vector
 
 
 class ScaledProgram:

@@ -98,6 +98,9 @@ OPTIONS: tuple[Option, ...] = (
     Option("return_iterate", "best", one_of(("best", "last", "average", "random")),
            "best | last | average | random",
            "the point loaded: best by certificate, last, tail average, or drawn as in the theory"),
+    Option("scaling", "auto", one_of(("auto", "none", "user")), "auto | none | user",
+           "units of rows, objective and variables: by the Suffix 'scaling_factor' if the model "
+           "has one, otherwise chosen from gradients; not at all; or by the Suffix alone"),
     Option("sampling", "auto", one_of(METHODS), " | ".join(METHODS),
            "how scenarios are spread: auto takes scrambled Sobol' sets for the samples of stages "
            "where all numbers have quantiles, and independent draws elsewhere", group="sampling"),
@@ -125,9 +128,6 @@ OPTIONS: tuple[Option, ...] = (
            group=ALGORITHM_1),
     Option("hessian", "auto", curvature, f"{' | '.join(CURVATURES)}, diagonal, matrix, function",
            "curvature of the subproblem", "H_k", group=ALGORITHM_1),
-    Option("scaling", "auto", one_of(("auto", "none", "user")), "auto | none | user",
-           "scale rows and objective to unit gradients, or by the Suffix 'scaling_factor'",
-           group=ALGORITHM_1),
     Option("merit_parameter", 1.0, POSITIVE, "> 0", "first merit parameter",
            r"\tau_0", group=ALGORITHM_1),
     Option("ratio_parameter", 1.0, POSITIVE, "> 0", "first ratio parameter",
