@@ -1,4 +1,4 @@
-r"""The command line: ``python -m pyomo_stochsqp demo | solve | inspect | options | version``.
+r"""``python -m pyomo_stochsqp demo | solve | inspect | options | version | doctor``.
 
 Exit codes: 0 a point was found, 1 the model could not be solved, 2 a mistake in the command, the
 options or the model, 130 interrupted.
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 
 from ...errors import StochSQPError
-from . import demo, inspect_model, list_options, show_version, solve_model
+from . import demo, doctor, inspect_model, list_options, show_version, solve_model
 
 COMMANDS = {
     "demo": demo,
@@ -19,6 +19,7 @@ COMMANDS = {
     "inspect": inspect_model,
     "options": list_options,
     "version": show_version,
+    "doctor": doctor,
 }
 
 

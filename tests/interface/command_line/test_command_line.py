@@ -141,3 +141,12 @@ def test_inspect(file, capsys):
     assert "total" in short or "regression" in short
     assert main(["inspect", file("regression"), "--source"]) == 0
     assert "def " in capsys.readouterr().out
+
+
+def test_doctor_tells_what_is_here_and_solves_the_example(capsys):
+    assert main(["doctor"]) == 0
+    said = capsys.readouterr().out
+    assert "KKT back ends  dense, ldl" in said
+    assert "the answer is right" in said
+    for name in ("numpy", "scipy", "pyomo", "qdldl", "scikit-sparse", "numba", "unopy"):
+        assert f"\n  {name}" in said
