@@ -22,7 +22,24 @@ model at its present point), ``scaling``, ``deadline``, ``errors``, ``version``.
 nothing knows Pyomo: ``sqp`` and ``stages`` solve any hand-written oracle.
 """
 
-from .declare import E, RandomParam, RandomSource
+from .declare import (
+    Correlation,
+    Covariance,
+    CVaR,
+    E,
+    Entropic,
+    Probability,
+    Quantile,
+    RandomParam,
+    RandomSource,
+    SemiDeviation,
+    Std,
+    Variance,
+    positive_part,
+    smooth_abs,
+    smooth_max,
+    smooth_min,
+)
 from .evaluation import evaluate
 from .expected_value import register as register_values
 from .interface import register
@@ -31,4 +48,23 @@ from .version import VERSION as __version__
 register()
 register_values()
 
-__all__ = ["E", "RandomParam", "RandomSource", "__version__", "evaluate"]
+__all__ = [
+    "CVaR",
+    "Correlation",
+    "Covariance",
+    "E",
+    "Entropic",
+    "Probability",
+    "Quantile",
+    "RandomParam",
+    "RandomSource",
+    "SemiDeviation",
+    "Std",
+    "Variance",
+    "__version__",
+    "evaluate",
+    "positive_part",
+    "smooth_abs",
+    "smooth_max",
+    "smooth_min",
+]

@@ -1,29 +1,26 @@
 r"""Out-of-sample values of a model at its present point, with their uncertainty.
 
-For every expectation function v(x) = E[V(x, w)], the objective and each constraint with an E, R
-independent replicates of n scenarios give means V_1, ..., V_R, and
-
-    value  V = (V_1 + ... + V_R)/R,     standard error  s = std(V_1, ..., V_R)/sqrt(R),
-
-with the confidence interval V +- t s, t the Student quantile with R - 1 degrees of freedom. If all
-randomness is finite and no larger than the sample, the values are exact and s = 0. The scenarios
-come from a stream that no solve reads, so they are fresh even for equal seeds.
+The objective and each constraint with an expectation are estimated on independent replicates, which
+give a standard error and a confidence interval (certify/replicates.py). If all randomness is finite
+and no larger than the sample, the values are exact. The scenarios come from a stream that no solve
+reads, so they are fresh even for equal seeds.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
-from .compile import Evaluator, compile_program
+from .certify.replicates import estimated, quantile, standard_error
+from .compile import compile_program
 from .declare import StochasticProgram, read_model
 from .errors import ModelError, OptionError
-from .oracle import EVALUATION_STREAM, Estimate, Vector
+from .oracle import EVALUATION_STREAM, EvaluationIssue, Sample, whole_sample
+from .oracles import model_oracle
 from .sample import Sampler
 
 REPLICATES = 32
@@ -116,26 +113,32 @@ def evaluate(
         raise OptionError(f"confidence={confidence} is not between 0 and 1.")
     seed = secrets.randbits(32) if seed is None else seed
     program = read_model(model)
-    evaluator = compile_program(program)
     unset = [v.name for v in program.variables if v.value is None]
     if unset:
         raise ModelError(
             f"Variable '{unset[0]}' has no value, so there is no point to evaluate. Solve the "
             "model first, or set its variables."
         )
-    x = program.start
+    oracle = model_oracle(program, compile_program(program), Sampler(program.sources, seed))
     rows = _rows_of_a_full_pass(program)
     exact = rows is not None and rows <= samples
     if exact:
-        estimates = [_checked(evaluator.evaluate_full(x, objective=True))]
+        whole = whole_sample(oracle)
+        assert whole is not None
+        parts: Sequence[Sample] = [whole]
     else:
-        estimates = _replicates(program, evaluator, x, samples, seed)
-    found = np.array([_functions(program, estimate) for estimate in estimates])
-    mean = found.mean(axis=0)
-    error = np.zeros_like(mean)
-    if not exact:
-        error = found.std(axis=0, ddof=1) / np.sqrt(len(found))
-    reach = error * stats.t.ppf(0.5 + confidence / 2, max(len(found) - 1, 1))
+        batch = [samples // REPLICATES] * len(oracle.sources)
+        parts = oracle.draw_replicates(EVALUATION_STREAM, 0, batch, REPLICATES).parts
+    estimates = estimated(oracle, program.start, parts)
+    if isinstance(estimates, EvaluationIssue):
+        raise ModelError(
+            f"The model cannot be evaluated at the present point: {estimates}. Set the variables "
+            "to values where all functions are defined."
+        )
+    sampled = [row.body.sampled for row in program.rows]
+    found = np.column_stack((program.sign * estimates.f, estimates.c[:, sampled]))
+    mean, error = found.mean(axis=0), standard_error(found)
+    reach = quantile(confidence, len(found)) * error
     values = tuple(
         Value(name, float(v), float(s), (float(v - r), float(v + r)), required)
         for (name, required), v, s, r in zip(_titles(program), mean, error, reach, strict=True)
@@ -151,39 +154,12 @@ def _rows_of_a_full_pass(program: StochasticProgram) -> int | None:
     return sum(size for size in sizes if size is not None)
 
 
-def _replicates(
-    program: StochasticProgram, evaluator: Evaluator, x: Vector, samples: int, seed: int
-) -> list[Estimate]:
-    sampler = Sampler(program.sources, seed)
-    batch = [samples // REPLICATES] * len(program.sources)
-    estimates = []
-    for r in range(REPLICATES):
-        batches, _, _ = sampler.draw(EVALUATION_STREAM, r, batch)
-        estimates.append(_checked(evaluator.evaluate(x, batches, objective=True)))
-    return estimates
-
-
-def _checked(estimate: Estimate) -> Estimate:
-    if estimate.issue is not None:
-        raise ModelError(
-            f"The model cannot be evaluated at the present point: {estimate.issue}. Set the "
-            "variables to values where all functions are defined."
-        )
-    return estimate
-
-
-def _functions(program: StochasticProgram, estimate: Estimate) -> list[float]:
-    assert estimate.f is not None
-    sampled = [c for row, c in zip(program.rows, estimate.c, strict=True) if row.body.terms]
-    return [program.sign * estimate.f, *sampled]
-
-
 def _titles(program: StochasticProgram) -> list[tuple[str, str]]:
     objective = program.objective_component
     sense = "minimize" if program.sign > 0 else "maximize"
     titles = [("no objective" if objective is None else objective.name, sense)]
     for row in program.rows:
-        if row.body.terms:
+        if row.body.sampled:
             titles.append((row.name, _requirement(row.lower, row.upper)))
     return titles
 

@@ -13,26 +13,26 @@ from typing import Any
 import numpy as np
 
 from .compile.cache import CompilerCache
-from .declare.expectation import ExpectationData
-from .declare.read import read_expectation
+from .declare.formula_node import RandomFormula
+from .declare.read import read_formula
 from .oracle import EVALUATION_STREAM, exact_estimate
-from .oracles import ModelOracle
+from .oracles import model_oracle
 from .sample import Sampler
 
 #: scenarios of an estimate, and the seed that chooses them
 SCENARIOS, SEED = 1 << 14, 0
 
 
-def expected_value(node: ExpectationData) -> float:
+def expected_value(node: RandomFormula) -> float:
     """The value at the current values of the variables; raises ValueError where there is none."""
-    program = read_expectation(node)
+    program = read_formula(node)
     for v in program.variables:
         if v.value is None:
             raise ValueError(f"No value for uninitialized variable '{v.name}' in {node}")
     if node.compiled is None:
         node.compiled = CompilerCache()
     evaluator = node.compiled(program, False)
-    oracle = ModelOracle(program, evaluator, Sampler(program.sources, SEED))
+    oracle = model_oracle(program, evaluator, Sampler(program.sources, SEED))
     x = np.array([v.value for v in program.variables], dtype=float)
     if any(source.size is None for source in oracle.sources):
         batch = [SCENARIOS] * len(oracle.sources)
@@ -47,4 +47,4 @@ def expected_value(node: ExpectationData) -> float:
 
 def register() -> Any:
     """From now on expectations have values."""
-    ExpectationData.valuation = staticmethod(expected_value)
+    RandomFormula.valuation = staticmethod(expected_value)

@@ -15,7 +15,15 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .oracle import Estimate, Oracle, Problem, Sample, SecondOrderOracle, Vector
+from .oracle import (
+    Estimate,
+    Oracle,
+    Problem,
+    Sample,
+    SecondOrderOracle,
+    Vector,
+    mean_estimate,
+)
 
 
 class NLP(Protocol):
@@ -78,16 +86,3 @@ class SampleAverage:
         assert isinstance(self._oracle, SecondOrderOracle)
         made = [self._oracle.hessian(x, y, sample) for sample in self._curvature_samples]
         return made[0] if len(made) == 1 else np.mean(made, axis=0)
-
-
-def mean_estimate(estimates: Sequence[Estimate]) -> Estimate:
-    """The mean of estimates on samples of equal size."""
-    issue = next((e.issue for e in estimates if e.issue is not None), None)
-    values = [e.f for e in estimates if e.f is not None]
-    return Estimate(
-        np.mean([e.g for e in estimates], axis=0),
-        np.mean([e.c for e in estimates], axis=0),
-        np.mean([e.J for e in estimates], axis=0),
-        float(np.mean(values)) if len(values) == len(estimates) else None,
-        issue,
-    )

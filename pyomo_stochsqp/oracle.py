@@ -47,6 +47,8 @@ class Problem:
     jac_indices: NDArray[np.intp]
     #: rows evaluated without sampling error (ordinary constraints)
     exact_rows: NDArray[np.bool_]
+    #: the part of f that depends on nothing
+    objective_constant: float = 0.0
     variable_names: Sequence[str] = ()
     row_names: Sequence[str] = ()
 
@@ -123,6 +125,8 @@ class SourceInfo:
 
     name: str
     size: int | None
+    #: its numbers are known to have no finite mean or variance
+    heavy: bool = False
 
 
 class EvaluationIssue:
@@ -158,6 +162,19 @@ class Estimate:
         self.J = J
         self.f = f
         self.issue = issue
+
+
+def mean_estimate(estimates: Sequence[Estimate]) -> Estimate:
+    """The mean of estimates on samples of equal size."""
+    issue = next((e.issue for e in estimates if e.issue is not None), None)
+    values = [e.f for e in estimates if e.f is not None]
+    return Estimate(
+        np.mean([e.g for e in estimates], axis=0),
+        np.mean([e.c for e in estimates], axis=0),
+        np.mean([e.J for e in estimates], axis=0),
+        float(np.mean(values)) if len(values) == len(estimates) else None,
+        issue,
+    )
 
 
 @dataclass(frozen=True)
@@ -214,6 +231,24 @@ class ReplicatingOracle(Oracle, Protocol):
 
     def draw_prefix(self, batch: Sequence[int], largest: Sequence[int]) -> Sample:
         """The first scenarios of one random order of finite sources."""
+
+
+@runtime_checkable
+class PlugInOracle(Oracle, Protocol):
+    """An oracle whose functions contain formulas of expectations: its estimates are not linear in
+    the sample, so that the mean of estimates is not the estimate on all scenarios."""
+
+    #: scenarios that second derivatives need
+    for_curvature: int
+
+    def pooled(self, x: Vector, samples: Sequence[Sample], objective: bool = False) -> Estimate:
+        """The estimate on all scenarios of some samples of equal size together."""
+
+    def linearised(
+        self, x: Vector, samples: Sequence[Sample], about: Sequence[Sample]
+    ) -> list[Estimate]:
+        """Estimates on small samples, those that can be made, with formulas linearised about the
+        expectations of larger ones."""
 
 
 def spreads_evenly(oracle: Oracle) -> bool:

@@ -23,7 +23,7 @@ from .engines.libraries import LIBRARIES, LibraryState, installed, library
 from .errors import EmptyModelError, OptionError
 from .method import Stop
 from .oracle import Oracle, SecondOrderOracle, SourceInfo, Vector
-from .oracles import ModelOracle
+from .oracles import Eliminated, Jackknifed, model_oracle
 from .run import Budget, Judge, Looked, Observer, Outcome, Progress, run
 from .run.looks import LookedState
 from .run.random_iterate import RandomIterate
@@ -130,7 +130,7 @@ def prepare(
         raise EmptyModelError(f"Model '{model.name}' has no free variables.")
     evaluator = compiler(program, options["jit"])
     sampler = Sampler(program.sources, seed, options["sampling"], options["replacement"])
-    oracle = ModelOracle(program, evaluator, sampler)
+    oracle = model_oracle(program, evaluator, sampler)
     if start is not None and start.size == oracle.problem.n:
         oracle.problem = replace(oracle.problem, x0=start)
     batch = batch_sizes(options["batch_size"], oracle.sources)
@@ -168,7 +168,7 @@ def _staged(task: Task) -> Built:
     oracle, phase = task.oracle, None
     costly = any(part.costly for source in task.program.sources for part in source.parts)
     if _pays(task.options["sampled_phase"], oracle, costly):
-        phase = SampledPhase(assemble(oracle, _choices(task)).method)
+        phase = SampledPhase(assemble(_for_batches(oracle), _choices(task)).method)
     engines = engines_for(oracle, task.options["exact_solver"])
     method = Staged(
         oracle, task.certifier, task.tolerances, engines, phase, costly,
@@ -217,7 +217,7 @@ EXACT_SOLVERS = ("auto", *_OWN, *LIBRARIES)
 
 def _algorithm_1(task: Task) -> Built:
     """The paper's method alone."""
-    assembly = assemble(task.oracle, _choices(task))
+    assembly = assemble(_for_batches(task.oracle), _choices(task))
     method = Looked(assembly.method, task.oracle, task.certifier, task.tolerances, assembly.scaling)
     return method, assembly.scaling, f"Algorithm 1, {assembly.kkt}"
 
@@ -237,6 +237,11 @@ def _baseline(task: Task) -> Built:
     )
     looked = Looked(method, task.oracle, task.certifier, task.tolerances)
     return looked, unscaled(task.oracle.problem), options["algorithm"]
+
+
+def _for_batches(oracle: Oracle) -> Oracle:
+    """What Algorithm 1 sees: formulas of small batches are biased."""
+    return Jackknifed(oracle) if isinstance(oracle, Eliminated) else oracle
 
 
 def _choices(task: Task) -> Choices:

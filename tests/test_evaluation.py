@@ -34,9 +34,9 @@ def test_closed_forms_lie_within_the_errors(model):
         low, high = value.interval
         t = st.t.ppf(0.975, 31)
         assert high - low == pytest.approx(2 * t * value.standard_error)
-    # the standard error itself: std of (w x) is 1 here, so of w^2 x about 4
+    # independent draws err by the spread of w^2 x over sqrt(64000), evenly spread ones by less
     spread = math.sqrt(2 * 2**4 + 4 * 2**2) * 0.5
-    assert table[model.con[0]].standard_error == pytest.approx(spread / math.sqrt(64_000), rel=0.5)
+    assert 0.0 < table[model.con[0]].standard_error < 0.3 * spread / math.sqrt(64_000)
 
 
 def test_confidence_intervals_cover(model):
@@ -45,7 +45,7 @@ def test_confidence_intervals_cover(model):
     for seed in range(200):
         low, high = evaluate(model, samples=640, seed=seed, confidence=0.9)["con[1]"].interval
         inside += low <= 2.0 <= high
-    # binomial(200, 0.9) has standard deviation 4.2; skewness of squares costs a little
+    # binomial(200, 0.9) has standard deviation 4.2; the skewness of few points costs a little
     assert 160 <= inside <= 197
 
 

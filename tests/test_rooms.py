@@ -11,6 +11,8 @@ PACKAGE = Path(pyomo_stochsqp.__file__).parent
 ROOMS = sorted(path.parent for path in PACKAGE.rglob("__init__.py"))
 #: what is not part of the walk: entry points and the like
 UNNAMED = {"__init__", "__main__"}
+#: files that docstrings name and that are no modules of the package
+ELSEWHERE = {"benchmarks/kkt.py", "model.py", "FILE.py"}
 
 
 def contents(room):
@@ -29,3 +31,21 @@ def test_the_docstring_names_what_is_inside(room):
 @pytest.mark.parametrize("room", ROOMS, ids=lambda room: str(room.relative_to(PACKAGE.parent)))
 def test_no_room_holds_more_than_can_be_seen(room):
     assert len(list(room.glob("*.py"))) <= 15
+
+
+POINTERS = re.compile(r":(?:mod|func|class):`~?([\w.]+)`|\b((?:\w+/)*\w+\.py)\b")
+DEFINED = {
+    name
+    for path in PACKAGE.rglob("*.py")
+    for name in (path.stem, *re.findall(r"^\s*(?:def|class) (\w+)", path.read_text(), re.M))
+}
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda p: p.stem)
+def test_what_a_docstring_points_to_is_there(path):
+    """Files of the package, by the end of their path; names by what is defined somewhere."""
+    for name, file in POINTERS.findall(path.read_text()):
+        if file:
+            assert any(PACKAGE.rglob(file)) or file in ELSEWHERE, f"{path.name} points to {file}"
+        else:
+            assert name.rsplit(".", 1)[-1] in DEFINED, f"{path.name} points to {name}"

@@ -3,6 +3,7 @@
 certificate    what is said of a point: violations, displacements, the gap, and their sizes
 certifier      making one
 replicates     independent samples and what their disagreement tells
+spreads        standard deviations over single scenarios
 located        the nearest solution, with few variables or with many
 active_set     the rows and bounds that are active there
 displacement   the distance to it, by a Newton step; sparse_newton

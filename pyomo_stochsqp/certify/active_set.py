@@ -10,7 +10,7 @@ of the Lagrangian. Equalities always are.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,20 @@ class ActiveSet:
     shift: Vector
     #: the same for variables
     bound: Vector
+
+    def with_bounds(self, problem: Problem, x: Vector, move: Vector) -> ActiveSet:
+        """The same with variables that a move would take beyond their bounds; itself, if none."""
+        below, above = x + move < problem.x_lower, x + move > problem.x_upper
+        crossed = (below | above) & ~self.held
+        if not crossed.any():
+            return self
+        bound = np.where(below, problem.x_lower, problem.x_upper)
+        return replace(
+            self,
+            held=self.held | crossed,
+            shift=np.where(crossed, bound - x, self.shift),
+            bound=np.where(crossed, np.where(below, -1.0, 1.0), self.bound),
+        )
 
     def guess(self) -> WarmStart:
         """What the quadratic program of the point may start from."""

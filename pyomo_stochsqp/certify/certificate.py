@@ -10,11 +10,17 @@ Each is compared with what its own numbers are made of, never with the start of 
 variables, so that no choice of units changes the verdict:
 
     a row          max(|bounds of the row|, sum_j |J_ij x_j|, spread of C_i over scenarios)
-    the objective  max(|f|, spread of F over scenarios)
-    a variable     max(|x_j|, |x_j + d_j|, a tenth of sqrt(size of the objective / |M_jj|))
+    the objective  max(|f - its constant|, spread of F over scenarios)
+    a variable     max(|x_j|, |x_j + d_j|, a tenth of sqrt(size of the objective / |M_jj|), a tenth
+                   of the value that would make up a row by itself)
 
-Sizes that shrink along a run keep a billionth of their largest value (variables a little more, so
-that it exceeds their rounding): what is exactly zero at a solution has no size of its own.
+What is exactly zero at a solution has no size of its own; so whatever is as small as the rounding
+of the numbers that it is made of counts as none. r_j being the largest |x_j| seen, and v_j the
+largest value that would make up a row by itself, that is
+
+    a row          sum_j |J_ij| max(1e-15 r_j, 1e-15 v_j, 1e-12 size of x_j)
+    the objective  1e-15 sum_j (|g_j| r_j + |M_jj| r_j^2 / 2), but no more than 1e-15 max |f|
+    a variable     3e-14 r_j
 """
 
 from __future__ import annotations
@@ -26,22 +32,29 @@ import numpy as np
 
 from ..oracle import Problem, Vector
 
-#: share of the largest size seen that a size keeps
-MEMORY, VARIABLE_MEMORY = 1e-9, 1e-8
-#: a variable's length by curvature counts this share
-CURVED_LENGTH = 0.1
+#: lengths by curvature and by rows count this share
+SHARE = 0.1
+#: relative rounding of sums, and of variables
+ROUNDING, VARIABLE_ROUNDING = 1e-15, 3e-14
+#: share of their sizes up to which variables leave a row that is all zero at zero
+ZERO = 1e-12
 
 
 class Sizes(NamedTuple):
     """The largest sizes that a run has seen."""
 
-    x: Vector
-    rows: Vector
+    #: |x_j|: how far variables are known to go
+    reach: Vector
+    #: |f|
     objective: float
 
     @classmethod
     def none(cls, problem: Problem) -> Sizes:
-        return cls(np.zeros(problem.n), np.zeros(problem.m), 0.0)
+        return cls(np.zeros(problem.n), 0.0)
+
+    def with_point(self, x: Vector, objective: float = 0.0) -> Sizes:
+        """Another point was reached."""
+        return Sizes(np.maximum(self.reach, np.abs(x)), max(self.objective, abs(objective)))
 
 
 @dataclass(frozen=True)
@@ -54,21 +67,29 @@ class Certificate:
     reduced_costs: Vector
     objective: float
     objective_error: float
+    #: its spread over single scenarios
+    objective_spread: float
     #: violation of every row: estimate, confidence bounds, and what it is compared with
     violation: Vector
     violation_lower: Vector
     violation_bound: Vector
     row_size: Vector
+    row_rounding: Vector
     #: bound on the distance of every variable to a local solution, and what it is compared with
     displacement: Vector
     displacement_error: Vector
     variable_size: Vector
+    variable_rounding: Vector
     #: where that solution is, relative to x
     move: Vector
     #: bound on f(x) minus the objective of that solution, what of it is noise, its size
     gap: float
     gap_noise: float
+    #: the part of both that comes from where x is along the rows, not from their violation
+    gap_along: float
+    gap_along_noise: float
     objective_size: float
+    objective_rounding: float
     #: the objective's gradient is not zero
     has_gradient: bool
     #: directions without curvature; with one of negative curvature (``descent``) x is no minimum
@@ -98,38 +119,51 @@ class Certificate:
         """The largest upper confidence bound of a violation."""
         return float(self.violation_bound.max(initial=0.0))
 
+    def row_ratio(self, error: Vector) -> Vector:
+        """Errors of the rows in units of their sizes."""
+        return _ratio(error, self.row_size, self.row_rounding)
+
+    def variable_ratio(self, error: Vector) -> Vector:
+        """Errors of the variables in units of their sizes."""
+        return _ratio(error, self.variable_size, self.variable_rounding)
+
+    def objective_ratio(self, error: float) -> float:
+        """An error of the objective in units of its size, if there is an objective."""
+        if not self.has_gradient:
+            return 0.0
+        size, rounding = np.array(self.objective_size), np.array(self.objective_rounding)
+        return float(_ratio(np.array(error), size, rounding))
+
     @property
     def relative_infeasibility_bound(self) -> float:
         """The largest bound of a violation, relative to the size of its row."""
-        return float(_ratio(self.violation_bound, self.row_size).max(initial=0.0))
+        return float(self.row_ratio(self.violation_bound).max(initial=0.0))
 
     @property
     def relative_infeasibility_lower(self) -> float:
         """The largest lower confidence bound, relative to the size of its row."""
-        return float(_ratio(self.violation_lower, self.row_size).max(initial=0.0))
+        return float(self.row_ratio(self.violation_lower).max(initial=0.0))
 
     @property
     def relative_gap(self) -> float:
-        """The bound of the gap, relative to the size of the objective, if there is one."""
-        if not self.has_gradient:
-            return 0.0
-        return float(_ratio(np.array(self.gap), np.array(self.objective_size)))
+        """The bound of the gap, relative to the size of the objective."""
+        return self.objective_ratio(self.gap)
 
     @property
     def relative_displacement(self) -> float:
         """The largest bound of a displacement, relative to the size of its variable."""
-        return float(_ratio(self.displacement, self.variable_size).max(initial=0.0))
+        return float(self.variable_ratio(self.displacement).max(initial=0.0))
 
     @property
     def worst_row(self) -> int:
         """The row with the largest relative bound, or -1."""
-        ratio = _ratio(self.violation_bound, self.row_size)
+        ratio = self.row_ratio(self.violation_bound)
         return int(ratio.argmax()) if ratio.size else -1
 
     @property
     def worst_variable(self) -> int:
         """The variable with the largest relative displacement."""
-        return int(_ratio(self.displacement, self.variable_size).argmax())
+        return int(self.variable_ratio(self.displacement).argmax())
 
 
 def row_sizes(problem: Problem, terms: Vector, spread: Vector) -> Vector:
@@ -143,16 +177,22 @@ def row_sizes(problem: Problem, terms: Vector, spread: Vector) -> Vector:
 
 
 def variable_sizes(
-    x: Vector, move: Vector, objective: float, curvature: Vector, largest_x: Vector
+    x: Vector, move: Vector, objective: float, curvature: Vector, by_rows: Vector
 ) -> Vector:
-    """What a displacement is compared with; ``largest_x`` are the largest |x_j| seen."""
+    """What a displacement is compared with; ``by_rows`` are values that would make up a row."""
     h = np.abs(curvature)
     length = np.sqrt(objective / np.where(h > 0.0, h, 1.0)) * (h > 0.0)
-    own = np.maximum(np.maximum(np.abs(x), np.abs(x + move)), CURVED_LENGTH * length)
-    return np.maximum(own, VARIABLE_MEMORY * largest_x)
+    own = np.maximum(np.abs(x), np.abs(x + move))
+    return np.maximum(own, SHARE * np.maximum(length, by_rows))
 
 
-def _ratio(bound: Vector, size: Vector) -> Vector:
-    """bound / size; zero has no size to be compared with."""
+def objective_rounding(g: Vector, curvature: Vector, reach: Vector, largest: float) -> float:
+    """A change of the objective that is as good as none; ``largest`` is the largest |f| seen."""
+    terms = float(np.abs(g) @ reach + 0.5 * np.abs(curvature) @ reach**2)
+    return ROUNDING * min(terms, largest)
+
+
+def _ratio(error: Vector, size: Vector, rounding: Vector) -> Vector:
+    """error / size; rounding is no error, and has no size to be compared with."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(bound > 0.0, bound / size, 0.0)
+        return np.where(error > rounding, error / size, 0.0)

@@ -10,22 +10,31 @@ from numpy.typing import NDArray
 
 from ..nlp import SampleAverage
 from ..oracle import EvaluationIssue, Jacobian, Oracle, Sample, Vector
-from .certificate import MEMORY, Certificate, Sizes, row_sizes, variable_sizes
+from .certificate import (
+    ROUNDING,
+    SHARE,
+    VARIABLE_ROUNDING,
+    ZERO,
+    Certificate,
+    Sizes,
+    objective_rounding,
+    row_sizes,
+    variable_sizes,
+)
 from .located import Request, make_locator
 from .replicates import (
-    Spreads,
     Values,
     estimated,
     heavy_tailed,
     quantile,
     rare_events,
     spreading,
-    spreads,
     standard_error,
 )
+from .spreads import Pairs, Spreads
 
-#: a variable this small, relative to what would make up a row by itself, is the rounding of zero
-ROUNDING = 10.0 * float(np.finfo(float).eps)
+#: a variable this small, relative to what would make up a row by itself, is zero but for rounding
+RANDOM_ZERO = 10.0 * float(np.finfo(float).eps)
 
 
 class Certifier:
@@ -36,6 +45,7 @@ class Certifier:
         self._problem = oracle.problem
         self._jacobian = Jacobian(oracle.problem)
         self._locator = make_locator(oracle.problem)
+        self._pairs = Pairs(oracle)
 
     def certify(
         self,
@@ -59,19 +69,22 @@ class Certifier:
         problem, exact = self._problem, values.count == 1
         mean = values.mean()
         assert mean.f is not None
-        spread = Spreads.none(problem) if exact else spreads(self._oracle, x, number)
-        terms = self._jacobian.times(np.abs(mean.J), np.abs(x))
-        row_size = np.maximum(row_sizes(problem, terms, spread.c), MEMORY * sizes.rows)
-        largest_x = np.maximum(sizes.x, np.abs(x))
-        largest_x[largest_x <= ROUNDING * self._shares(mean.J, terms)] = 0.0
-        request = Request(
-            x, y, values, mean, largest_x, row_size, max(abs(mean.f), spread.f), confidence, relaxed
-        )
+        spread = Spreads.none(problem) if exact else self._pairs.spreads(x, number, samples)
+        J = np.abs(mean.J)
+        terms = self._jacobian.times(J, np.abs(x))
+        row_size = row_sizes(problem, terms, spread.c)
+        largest_x = np.maximum(sizes.reach, np.abs(x))
+        known = np.where(largest_x <= RANDOM_ZERO * self._by_rows(J, terms, x)[0], 0.0, largest_x)
+        size = max(abs(mean.f - problem.objective_constant), spread.f)
+        by_rows, at_most = self._by_rows(J, row_size, x)
+        length = np.maximum(known, SHARE * by_rows)
+        length = np.where(length > 0.0, length, 1.0)
+        request = Request(x, y, values, mean, known, length, row_size, size, confidence, relaxed)
         found = self._locator.located(
             SampleAverage(self._oracle, samples, curvature_samples), request
         )
         place = found.displacement
-        objective_size = max(abs(mean.f), spread.f, MEMORY * sizes.objective)
+        variable_size = variable_sizes(x, place.move, size, found.curvature, by_rows)
         reach = quantile(confidence, values.count, problem.m) * standard_error(values.c)
         low, high = mean.c - reach, mean.c + reach
         certificate = Certificate(
@@ -80,6 +93,7 @@ class Certifier:
             reduced_costs=mean.g + self._jacobian.transposed(mean.J, found.y),
             objective=mean.f,
             objective_error=float(standard_error(values.f[:, None])[0]),
+            objective_spread=spread.f,
             violation=problem.violation(mean.c),
             # the least and the largest distance of a point of [low, high] to the row's interval
             violation_lower=np.maximum(
@@ -87,13 +101,22 @@ class Certifier:
             ),
             violation_bound=np.maximum(problem.violation(low), problem.violation(high)),
             row_size=row_size,
+            row_rounding=self._jacobian.times(
+                J, np.maximum(ROUNDING * np.maximum(largest_x, at_most), ZERO * variable_size)
+            ),
             displacement=place.bound,
             displacement_error=place.error,
-            variable_size=variable_sizes(x, place.move, objective_size, found.curvature, sizes.x),
+            variable_size=variable_size,
+            variable_rounding=VARIABLE_ROUNDING * largest_x,
             move=place.move,
             gap=inf if found.failed else place.gap,
             gap_noise=place.gap_noise,
-            objective_size=objective_size,
+            gap_along=inf if found.failed else place.along,
+            gap_along_noise=place.along_noise,
+            objective_size=size,
+            objective_rounding=objective_rounding(
+                mean.g, found.curvature, largest_x, max(sizes.objective, abs(mean.f))
+            ),
             has_gradient=bool(mean.g.any()),
             flat=place.flat,
             saddle=place.descent is not None,
@@ -105,18 +128,31 @@ class Certifier:
             first_order=found.first_order,
             heavy_tails=not exact and _heavy(values, found.gradients),
             rare_events=not exact and _rare(values, spread),
-            spreading=not exact and _spreading(values, spread),
+            spreading=not exact and self._spreading(values, spread),
         )
         return certificate, values
 
-    def _shares(self, J: Vector, terms: Vector) -> Vector:
-        """The least value of every variable that would make up all of a row's terms."""
-        problem, a = self._problem, np.abs(J)
+    def objective_spread(self, x: Vector, number: int, samples: Sequence[Sample]) -> float:
+        """The spread of the objective over single scenarios, as a certificate would find it."""
+        return self._pairs.spreads(x, number, samples).f
+
+    def _spreading(self, values: Values, spread: Spreads) -> bool:
+        everything = np.column_stack([values.f[:, None], values.g, values.c])
+        suspect = any(source.heavy for source in self._oracle.sources)
+        return spreading(everything, spread.typical, values.scenarios, suspect)
+
+    def _by_rows(self, J: Vector, sizes: Vector, x: Vector) -> tuple[Vector, Vector]:
+        """The least and the largest value of every variable that would make up a row of that size
+        by itself; 0 for those that do in all of theirs, or have none. ``J`` are the sizes of its
+        entries."""
+        problem = self._problem
+        size, own = sizes[problem.jac_rows], J * np.abs(x)[problem.jac_indices]
         with np.errstate(divide="ignore", invalid="ignore"):
-            share = np.where(a > 0.0, terms[problem.jac_rows] / a, inf)
-        least = np.full(problem.n, inf)
-        np.minimum.at(least, problem.jac_indices, share)
-        return np.where(np.isfinite(least), least, 0.0)
+            share = np.where((J > 0.0) & (size > own), size / J, 0.0)
+        least, most = np.full(problem.n, inf), np.zeros(problem.n)
+        np.minimum.at(least, problem.jac_indices, np.where(share > 0.0, share, inf))
+        np.maximum.at(most, problem.jac_indices, share)
+        return np.where(np.isfinite(least), least, 0.0), most
 
 
 def _heavy(values: Values, gradients: NDArray[np.float64]) -> bool:
@@ -127,11 +163,5 @@ def _rare(values: Values, spread: Spreads) -> bool:
     """Nothing varies at all, or, of what hardly ever varies, something does in a few replicates."""
     everything = np.column_stack([values.f[:, None], values.g, values.c])
     still = np.concatenate(([spread.f], spread.g, spread.c)) == 0.0
-    silent = bool(still.all()) and not np.ptp(everything, axis=0).any()
+    silent = bool(still.all()) and not np.ptp(np.column_stack([everything, values.J]), axis=0).any()
     return silent or rare_events(everything[:, still])
-
-
-def _spreading(values: Values, spread: Spreads) -> bool:
-    everything = np.column_stack([values.f[:, None], values.g, values.c])
-    few = np.concatenate(([spread.f], spread.g, spread.c))
-    return spreading(everything, few, values.scenarios)

@@ -23,7 +23,8 @@ The system is solved in the null space of J_A (singular values below 1e-9 are de
 the eigenvalues of M say what kind of point this is:
 
     positive   d_Z = -(gradient) / eigenvalue
-    zero       flat: the gradient itself, times the natural length, is what could be gained
+    zero       flat: what could be gained is the slope, times the distance that variables are known
+               to go in that direction
     negative   a saddle point or a maximum; its direction is kept, to leave the point along it
 """
 
@@ -44,7 +45,9 @@ Mask = NDArray[np.bool_]
 #: singular values of scaled active rows below this are dependent
 DEPENDENT = 1e-9
 #: eigenvalues relative to the largest (taken as at least LEAST_CURVATURE in natural units)
-FLAT, NEGATIVE, LEAST_CURVATURE = 1e-7, -1e-5, 1e-2
+FLAT, NEGATIVE, LEAST_CURVATURE = 1e-12, -1e-5, 1e-2
+#: components of a direction below this share of the largest may be rounding
+TAKES_PART = 1e-3
 TINY = 1e-300
 
 
@@ -61,8 +64,9 @@ class Linearised:
     M: Matrix
     y: Vector
     target: Vector
-    #: natural lengths of the variables, size of the objective
+    #: natural lengths of the variables, distances that they are known to go, size of the objective
     length: Vector
+    known: Vector
     objective: float
     confidence: float
 
@@ -78,6 +82,9 @@ class Displacement:
     gap: float
     #: what of the gap is sampling noise
     gap_noise: float
+    #: the part of both that comes from where x is along the rows, not from their violation
+    along: float
+    along_noise: float
     #: directions without curvature
     flat: int
     #: a direction of negative curvature, of natural length; None if there is none
@@ -87,7 +94,8 @@ class Displacement:
         """The larger bounds of two."""
         return Displacement(
             self.move, self.error, np.maximum(self.bound, other.bound), max(self.gap, other.gap),
-            max(self.gap_noise, other.gap_noise), self.flat, self.descent,
+            max(self.gap_noise, other.gap_noise), max(self.along, other.along),
+            max(self.along_noise, other.along_noise), self.flat, self.descent,
         )  # fmt: skip
 
 
@@ -122,7 +130,8 @@ def displacement(at: Linearised, active: Mask, shift: Vector, held: Mask) -> Dis
     linear = -off @ at.y[a] if a.size else np.zeros(count)
     linear_noise = one * float(standard_error(linear[:, None])[0])
     curved, noise = curved_gap(p, p @ H, one)
-    flat = float((np.abs(slope) + one * slope_error)[~positive].sum())
+    gains = (np.abs(slope) + one * slope_error) * _reach(B, at.known[free] / scale)
+    flat = float(gains[~positive].sum())
     at_bounds = abs(float((at.g + at.J.T @ at.y) @ shift))
     negative = eigenvalues < NEGATIVE * top
     descent = None
@@ -134,11 +143,22 @@ def displacement(at: Linearised, active: Mask, shift: Vector, held: Mask) -> Dis
         move=move,
         error=error,
         bound=np.abs(move) + t * error,
-        gap=F * (curved + flat) + abs(float(linear.mean())) + linear_noise + at_bounds,
+        gap=F * (curved + flat) + at_bounds + abs(float(linear.mean())) + linear_noise,
         gap_noise=F * noise + linear_noise,
+        along=F * (curved + flat) + at_bounds,
+        along_noise=F * noise,
         flat=int((~positive).sum()),
         descent=descent,
     )
+
+
+def _reach(directions: Matrix, known: Vector) -> Vector:
+    """How far one may go along every direction (a column) until all variables that take part in it
+    have gone as far as they are known to go; at least a natural length."""
+    share = np.abs(directions)
+    takes_part = share > TAKES_PART * share.max(axis=0, initial=0.0)
+    distance = np.where(takes_part, known[:, None] / np.where(takes_part, share, 1.0), 0.0)
+    return distance.max(axis=0, initial=1.0)
 
 
 def curved_gap(steps: Matrix, products: Matrix, t: float) -> tuple[float, float]:

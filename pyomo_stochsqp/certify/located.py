@@ -44,18 +44,15 @@ class Request:
     y: Vector
     values: Values
     mean: Estimate
-    #: the largest |x_j| seen, the sizes of rows and objective
-    largest_x: Vector
+    #: distances that variables are known to go (0: none), a length of each, the sizes of rows and
+    #: objective
+    known: Vector
+    length: Vector
     row_size: Vector
     objective: float
     confidence: float
     #: rows that contradict each other within their noise are relaxed by so much
     relaxed: Vector | None
-
-    @property
-    def length(self) -> Vector:
-        """A length of every variable: the largest |x_j| seen."""
-        return np.where(self.largest_x > 0.0, self.largest_x, 1.0)
 
     @property
     def size(self) -> float:
@@ -129,7 +126,7 @@ class FewVariables:
             model.relax(at.relaxed)
         gradients = lagrangian_gradients(at.values, self._jacobian, at.y)
         guess = active_at(self._problem, at, gradients).guess()
-        step = model.step(point, M, at.y, at.largest_x, at.objective, UNBOUNDED, guess)
+        step = model.step(point, M, at.y, at.known, at.objective, UNBOUNDED, guess)
         y = self._multipliers(point, M, step)
         linearised = self._linearised(at, point, M, y, step, model)
         found = self._displacement(at, linearised, step)
@@ -180,6 +177,7 @@ class FewVariables:
             y=y,
             target=np.where(y > 0.0, upper, np.where(y < 0.0, lower, nearest)),
             length=step.lengths.natural,
+            known=step.lengths.known,
             objective=step.lengths.objective,
             confidence=at.confidence,
         )
@@ -224,7 +222,7 @@ class ManyVariables:
         gradients = lagrangian_gradients(at.values, self._jacobian, y)
         active = active_at(problem, at, gradients)
         found, first_order = self._newton.displacement(
-            gradients, at.values.c, M, mean.J, y, active, at.length, at.size, at.confidence
+            at.x, gradients, at.values.c, M, mean.J, y, active, at.length, at.size, at.confidence
         )
         return Located(y, found, gradients, curvature, first_order)
 

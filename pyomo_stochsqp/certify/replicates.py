@@ -11,30 +11,35 @@ over evenly spread scenarios errs by the few that lie in the tails, so it is ske
 replicates of it do not make a normal number: their t is larger by a factor that was measured
 (python -m benchmarks.trust coverage).
 
+Formulas of expectations are not linear in the sample: the mean of V_i has the bias O(1/n) of single
+replicates. The value P of all scenarios together has R times less, and P + (P - V)/(R - 1) none of
+that order (the jackknife). The replicates are moved there; how much they disagree is to first order
+the same (the delta method).
+
 Three things spoil that, and all of them show. A heavy tail: one replicate lies further from the
 others than normal numbers would (Grubbs' test). A rare event: most replicates agree to the last
 digit, because nothing has happened in them (and not because their scenarios are spread so evenly
 that a mean comes out exactly). No variance, perhaps no mean: the spread of single scenarios, as n
-of them show it, sqrt(n) s, is many times what a few dozen show, because it grows with n.
+of them show it, sqrt(n) s, is many times that of typical ones, because it grows with n, and single
+replicates stand out from the others however large they are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import pi
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
 from ..oracle import (
-    SPREAD_STREAM,
     Estimate,
     EvaluationIssue,
     Oracle,
-    Problem,
+    PlugInOracle,
     Sample,
     Vector,
     spreads_evenly,
@@ -53,11 +58,11 @@ SKEWED = 1.3
 FALSE_ALARM = 1e-3
 #: spreads below this share of their numbers are rounding
 ROUNDING = 1e-12
-#: a spread that grows by more than this is taken to have no limit: that of a lognormal number with
-#: sigma = 2 looks 4 times too small in 64 draws, on average, and 30 times in one of a thousand
+#: a spread that exceeds the typical one by more than this may have no limit: that of a lognormal
+#: number with sigma = 2 does by 20
 SPREADING = 30.0
-#: pairs of scenarios that the spread of single scenarios is estimated from
-PAIRS = 32
+#: a deviation of this many typical ones is none of a normal number: their largest of 64 is about 4
+STANDS_OUT = 20.0
 
 
 @dataclass(frozen=True)
@@ -80,6 +85,23 @@ class Values:
             self.g.mean(axis=0), self.c.mean(axis=0), self.J.mean(axis=0), float(self.f.mean())
         )
 
+    def centred(self, pooled: Estimate) -> Values:
+        """The same about another centre (see the head of this file)."""
+        assert pooled.f is not None
+        share = 1.0 / (self.count - 1)
+
+        def moved(values: Any, whole: Any) -> Any:
+            mean = values.mean(axis=0)
+            return values - mean + whole + share * (whole - mean)
+
+        return replace(
+            self,
+            f=moved(self.f, pooled.f),
+            g=moved(self.g, pooled.g),
+            c=moved(self.c, pooled.c),
+            J=moved(self.J, pooled.J),
+        )
+
 
 def replicates_for(oracle: Oracle) -> int:
     """Into how many replicates a fixed sample is divided."""
@@ -94,13 +116,17 @@ def estimated(oracle: Oracle, x: Vector, samples: Sequence[Sample]) -> Values | 
         if estimate.issue is not None:
             return estimate.issue
         made.append(estimate)
-    return Values(
+    values = Values(
         np.array([e.f for e in made], dtype=float),
         np.array([e.g for e in made]),
         np.array([e.c for e in made]),
         np.array([e.J for e in made]),
         sum(sample.scenarios for sample in samples),
     )
+    if len(samples) > 1 and isinstance(oracle, PlugInOracle):
+        pooled = oracle.pooled(x, samples, objective=True)
+        return pooled.issue or values.centred(pooled)
+    return values
 
 
 def standard_error(values: Matrix) -> Vector:
@@ -148,45 +174,19 @@ def rare_events(values: Matrix) -> bool:
     return False
 
 
-def spreading(values: Matrix, few: Vector, count: int) -> bool:
+def spreading(values: Matrix, typical: Vector, count: int, suspect: bool) -> bool:
     """Whether spreads of single scenarios grow with the sample.
 
-    ``values`` are means over ``count`` scenarios in all, one line per replicate; ``few`` are
-    spreads that a few dozen scenarios have shown.
+    A rare event does that, too; but where it has a variance, means of many scenarios are normal
+    numbers by and by, and no single replicate stands out.
+
+    ``values`` are means over ``count`` scenarios in all, one line per replicate; ``typical`` are
+    spreads that most of a few dozen scenarios have. Of a ``suspect`` distribution it is known that
+    it has no variance: evenly spread, its extremes look alike in all replicates.
     """
-    varies = few > ROUNDING * np.abs(values).max(axis=0)
-    many = standard_error(values[:, varies]) * np.sqrt(count)
-    return bool((many > SPREADING * few[varies]).any())
-
-
-class Spreads(NamedTuple):
-    """Standard deviations of F, its gradient and C over single scenarios."""
-
-    f: float
-    g: Vector
-    c: Vector
-
-    @classmethod
-    def none(cls, problem: Problem) -> Spreads:
-        return cls(0.0, np.zeros(problem.n), np.zeros(problem.m))
-
-
-def spreads(oracle: Oracle, x: Vector, number: int) -> Spreads:
-    """From pairs of independent scenarios: the variance of a pair's mean is half of it."""
-    if not oracle.sources:
-        return Spreads.none(oracle.problem)
-    batch = [2] * len(oracle.sources)
-    f, g, c = [], [], []
-    for i in range(PAIRS):
-        sample = oracle.draw(SPREAD_STREAM, number * PAIRS + i, batch)
-        estimate = oracle.estimate(x, sample, objective=True)
-        if estimate.issue is None:
-            f.append(float(estimate.f or 0.0))
-            g.append(estimate.g)
-            c.append(estimate.c)
-    if len(f) < 4:
-        return Spreads.none(oracle.problem)
-    f_spread, g_spread, c_spread = (
-        np.sqrt(2.0) * np.std(values, axis=0, ddof=1) for values in (f, g, c)
-    )
-    return Spreads(float(f_spread), g_spread, c_spread)
+    size = ROUNDING * np.abs(values).max(axis=0)
+    many = standard_error(values) * np.sqrt(count)
+    grows = (many > SPREADING * np.maximum(typical, size)) & (many > size)
+    off = np.abs(values - np.median(values, axis=0))
+    stands_out = off.max(axis=0) > STANDS_OUT * np.median(off, axis=0)
+    return bool((grows & (stands_out | suspect)).any())

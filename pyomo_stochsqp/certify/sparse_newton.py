@@ -5,7 +5,8 @@ r"""The displacement of displacement.py for many variables: one sparse factorisa
 
 With n positive and |A| negative eigenvalues x is near a minimum, and d is where it is. Otherwise
 (flat directions, dependent rows) only first-order conditions are judged: M is replaced by its
-diagonal in natural units, whose Newton step is the scaled gradient.
+diagonal in natural units, whose Newton step is the scaled gradient, along the rows. A step that
+leaves the bounds of a variable is made again with that variable at its bound.
 """
 
 from __future__ import annotations
@@ -20,6 +21,11 @@ from .displacement import Displacement, curved_gap
 from .replicates import quantile, standard_error
 
 Matrix = NDArray[np.float64]
+
+#: how often variables are added to those at their bounds
+ROUNDS = 8
+#: what makes dependent rows solvable, relative to natural units
+DEPENDENT_ROWS = 1e-8
 
 
 class SparseNewton:
@@ -47,6 +53,7 @@ class SparseNewton:
 
     def displacement(
         self,
+        x: Vector,
         gradients: Matrix,
         rows: Matrix,
         M: Vector,
@@ -63,8 +70,14 @@ class SparseNewton:
         """
         values = np.zeros(self._indices.size)
         values[self._slots] = np.nan_to_num(M, nan=0.0, posinf=0.0, neginf=0.0)
-        n, held = self._problem.n, active.held
-        steps, first_order = self._steps(gradients, rows, values, J, active, objective / length**2)
+        n, diagonal = self._problem.n, objective / length**2
+        for _ in range(ROUNDS):
+            steps, first_order = self._steps(gradients, rows, values, J, active, diagonal)
+            more = active.with_bounds(self._problem, x, steps.mean(axis=0))
+            if more is active:
+                break
+            active = more
+        held = active.held
         if first_order:
             values = np.zeros(self._indices.size)
             values[self._diagonal] = objective / length**2
@@ -85,6 +98,8 @@ class SparseNewton:
             bound=np.abs(move) + t * error,
             gap=curved + abs(float(linear.mean())) + linear_noise + at_bounds + idle,
             gap_noise=noise + linear_noise,
+            along=curved + at_bounds + idle,
+            along_noise=noise,
             flat=0,
             descent=None,
         )
@@ -100,15 +115,14 @@ class SparseNewton:
         diagonal: Vector,
     ) -> tuple[Matrix, bool]:
         n = self._problem.n
-        b = np.where(active.rows, 0.0, REMOVED)
-        shifted = self._times(values, active.shift)
-        for first_order in (False, True):
-            if first_order:
-                values = np.zeros(values.size)
-                values[self._diagonal] = diagonal
-                shifted = np.zeros(n)
-            a = np.where(active.held, REMOVED, 0.0)
-            positive = self._kkt.factorise(values, J, a, b)
+        a = np.where(active.held, REMOVED, 0.0)
+        plain = np.zeros(values.size)
+        plain[self._diagonal] = diagonal
+        scale = np.abs(J).max(initial=0.0) ** 2 / max(float(diagonal.min()), 1e-300)
+        for matrix, guard in ((values, 0.0), (plain, 0.0), (plain, DEPENDENT_ROWS * scale)):
+            first_order = matrix is plain
+            shifted = self._times(matrix, active.shift)
+            positive = self._kkt.factorise(matrix, J, a, np.where(active.rows, guard, REMOVED))
             if positive is None or (positive != n and not first_order):
                 continue
             steps = []
@@ -121,7 +135,6 @@ class SparseNewton:
                 steps.append(np.where(active.held, active.shift, found[0]))
             if len(steps) == len(gradients):
                 return np.array(steps), first_order
-        # rows that depend on each other: each variable by itself
         steps = [np.where(active.held, active.shift, -g / diagonal) for g in gradients]
         return np.array(steps).reshape(-1, n), True
 

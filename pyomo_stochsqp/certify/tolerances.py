@@ -3,8 +3,10 @@ r"""Tolerances: when a certificate is good enough.
     feasible   every row's violation bound <= tol_feas * size of the row
     optimal    gap <= tol_opt * size of the objective, and besides
                either every displacement <= 3 tol_opt * size of the variable
-               or     gap <= 1e-3 tol_opt |f|: a flat objective leaves x undetermined (but where
-                      the objective has no gradient, the displacement alone must do)
+               or     the gap along the rows <= 1e-2 tol_opt |f|: a flat objective leaves x
+                      undetermined (but where it has no gradient, the displacement alone must do)
+               or, whatever the gap, every displacement <= 1e-3 of its tolerance: an objective that
+               is zero at its minimum has no size that a gap could be compared with
 
 and the point must not be a saddle. ``excess`` is the worst of these in units of its tolerance.
 
@@ -15,18 +17,16 @@ is what Chebyshev's inequality, which holds for every distribution, asks for at 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf
+from math import inf, isfinite
 
-import numpy as np
-
-from ..oracle import Vector
 from .certificate import Certificate
 from .replicates import quantile
 
 #: displacements may be this many times the tolerance of the objective
 DISPLACEMENT = 3.0
-#: a gap this small, relative to |f| and the tolerance, excuses any displacement
-NEGLIGIBLE = 1e-3
+#: a gap this small, relative to |f| and the tolerance, excuses any displacement; a displacement
+#: this small, relative to its tolerance, any gap
+NEGLIGIBLE_GAP, NEGLIGIBLE_MOVE = 1e-2, 1e-3
 #: factor of the noise where tails are heavy
 HEAVY = 2.0
 
@@ -42,11 +42,8 @@ class Tolerances:
         """The worst bound in units of its tolerance."""
         gap = c.relative_gap / self.optimality
         move = c.relative_displacement / (DISPLACEMENT * self.optimality)
-        worst = max(
-            c.relative_infeasibility_bound / self.feasibility,
-            gap,
-            min(move, self._negligible(c, c.gap)),
-        )
+        distance = min(max(gap, min(move, self._negligible(c, c.gap_along))), self._tight(c, move))
+        worst = max(c.relative_infeasibility_bound / self.feasibility, distance)
         return worst + (HEAVY - 1.0) * self._noise(c) if c.heavy_tails else worst
 
     def better(self, c: Certificate, than: Certificate | None) -> bool:
@@ -73,21 +70,20 @@ class Tolerances:
 
     def _noise(self, c: Certificate) -> float:
         t = quantile(c.confidence, c.replicates, c.x.size)
-        rows = _largest(c.violation_bound - c.violation, c.row_size) / self.feasibility
-        gap = 0.0
-        if c.has_gradient:
-            gap = _largest(np.array([c.gap_noise]), np.array([c.objective_size])) / self.optimality
-        moves = _largest(t * c.displacement_error, c.variable_size)
+        rows = float(c.row_ratio(c.violation_bound - c.violation).max(initial=0.0))
+        gap = c.objective_ratio(c.gap_noise) / self.optimality
+        moves = float(c.variable_ratio(t * c.displacement_error).max(initial=0.0))
         moves /= DISPLACEMENT * self.optimality
-        return max(rows, gap, min(moves, self._negligible(c, c.gap_noise)))
+        distance = max(gap, min(moves, self._negligible(c, c.gap_along_noise)))
+        return max(rows / self.feasibility, min(distance, self._tight(c, moves)))
+
+    def _tight(self, c: Certificate, move: float) -> float:
+        """The displacement in units of what excuses any gap; directions without curvature have no
+        displacement that could."""
+        return inf if c.flat or c.first_order or not isfinite(c.gap) else move / NEGLIGIBLE_MOVE
 
     def _negligible(self, c: Certificate, gap: float) -> float:
-        if c.objective == 0.0 or not c.has_gradient:
+        """The gap along the rows in units of what excuses any displacement."""
+        if c.objective_size == 0.0 or not c.has_gradient:
             return inf  # nothing but the rows decides where the solution is
-        return gap / abs(c.objective) / (NEGLIGIBLE * self.optimality)
-
-
-def _largest(error: Vector, size: Vector) -> float:
-    """The largest error relative to its size; no error has no size to be compared with."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return float(np.where(error > 0.0, error / size, 0.0).max(initial=0.0))
+        return c.objective_ratio(gap) / (NEGLIGIBLE_GAP * self.optimality)

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..declare import RandomParam, StochasticProgram
+from ..declare import StochasticProgram
+from ..declare.formula_node import RandomFormula
 from ..declare.program import Function, Part
-from ..declare.scan import scan
+from ..declare.scan import integrands_inside, scan
 from .evaluator import Evaluator, compile_program
 
 
@@ -53,7 +54,7 @@ class Structure:
         self._program = program
         self._expressions = [_expression(c) for c in _components(program)]
         self._named = list(_named(program))
-        self._random = _random_params(program.model)
+        self._random = _random_params(program)
 
     def fits(self, program: StochasticProgram) -> bool:
         """Whether another reading of a model has the same structure."""
@@ -62,11 +63,12 @@ class Structure:
             program.model is mine.model
             and program.sign == mine.sign
             and _same_objects(program.variables, mine.variables)
+            and _same_objects(_symbols(program), _symbols(mine))
             and _same_objects(_components(program), _components(mine))
             and _same_objects((_expression(c) for c in _components(program)), self._expressions)
             and all(node.args[0] is inside for node, inside in self._named)
             and _same_data(program, mine)
-            and _random_params(program.model) == self._random
+            and _random_params(program) == self._random
         )
 
 
@@ -78,7 +80,13 @@ def _components(program: StochasticProgram) -> list[Any]:
 
 def _expression(component: Any) -> Any:
     """What a component stands for; those of Pyomo's matrix constraints have no expression."""
+    if isinstance(component, RandomFormula):
+        return component
     return getattr(component, "expr", None)
+
+
+def _symbols(program: StochasticProgram) -> list[Any]:
+    return [definition.symbol for definition in program.definitions]
 
 
 def _named(program: StochasticProgram) -> Iterator[tuple[Any, Any]]:
@@ -98,6 +106,12 @@ def _expressions(program: StochasticProgram) -> Iterator[Any]:
         for term in function.terms:
             yield term.multiplier
             yield from [term.integrand] if term.scenarios is None else term.scenarios
+    if program.definitions:  # formulas were rewritten when they were read, without their names
+        for component in _components(program):
+            expr = _expression(component)
+            if expr is not None:
+                yield expr
+                yield from integrands_inside(expr)
 
 
 def _same_objects(a: Iterable[Any], b: Iterable[Any]) -> bool:
@@ -127,6 +141,6 @@ def _weights(part: Part) -> NDArray[np.float64]:
     return np.empty(0) if part.weights is None else part.weights
 
 
-def _random_params(model: Any) -> list[tuple[int, int]]:
+def _random_params(program: StochasticProgram) -> list[tuple[int, int]]:
     """RandomParams count how often they were fixed, freed or given other data."""
-    return [(id(c), c.changes) for c in model.component_objects(RandomParam)]
+    return [(id(c), c.changes) for c in program.random_params]

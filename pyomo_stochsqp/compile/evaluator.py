@@ -3,7 +3,7 @@ r"""The evaluator: estimates of (grad f, c, J) on a batch of scenarios.
     g = sign * mean grad F(x, w),    c = mean C(x, w),    J = mean grad C(x, w)^T
 
 averaged over the rows of a batch, exact parts evaluated exactly. The work is done by generated
-functions (see :mod:`.codegen`); this class keeps them, their constants and the fixed pattern of J.
+functions (vectors/function.py); this class keeps them, their constants and the fixed pattern of J.
 """
 
 from __future__ import annotations
@@ -69,13 +69,24 @@ def compile_program(program: StochasticProgram, jit: Any = "auto") -> Evaluator:
     """
     # Compiling makes very many small objects and no cycles among them.
     with PauseGC():
-        return Evaluator(program, jit)
+        if not program.definitions:
+            return Evaluator(program, jit)
+        levels = range(1 + program.definitions[-1].level)
+        inner = [Evaluator(program.of_level(level), jit) for level in levels]
+        return Evaluator(program.in_symbols(), jit, inner)
 
 
 class Evaluator:
-    """Evaluates one program. The pattern of J and the order of variables never change."""
+    """Evaluates one program. The pattern of J and the order of variables never change.
 
-    def __init__(self, program: StochasticProgram, jit: Any = "auto"):
+    Where formulas of expectations occur, the numbers t in them are variables here, and ``levels``
+    evaluate their definitions (declare/program.py), one after the other.
+    """
+
+    def __init__(
+        self, program: StochasticProgram, jit: Any = "auto", levels: Sequence[Evaluator] = ()
+    ):
+        self.levels = levels
         self.program = program
         self.variables: Sequence[Any] = program.variables
         self.plan = Plan(program)
@@ -117,11 +128,9 @@ class Evaluator:
             function = self._function(Variant(self._parts, weighted, objective))
         error = None
         try:
-            out, check = self._quietly(function, x, batches)
+            out, check = self._call(function, x, batches)
         except _DOMAIN_ERRORS as e:
             out, check, error = self._undefined(), nan, e
-        except RuntimeError:
-            out, check = self._call(function, x, batches)
         if objective or not check < inf:
             return self._estimate(out, x, batches, objective, error)
         return Estimate(out[self._g], out[self._c], out[self._J])
@@ -207,6 +216,11 @@ class Evaluator:
         return total / count
 
     @property
+    def objective_constant(self) -> float:
+        """The part of the objective that depends on nothing."""
+        return float(constants(self.plan.constants[:1])[0])
+
+    @property
     def hess_indptr(self) -> NDArray[np.intp]:
         return self._second.indptr
 
@@ -221,6 +235,8 @@ class Evaluator:
 
     def reload(self) -> None:
         """Read mutable Params and values of fixed variables again; nothing is recompiled."""
+        for level in self.levels:
+            level.reload()
         self.plan.refresh()
         self._space.reload()
         self._base()

@@ -13,7 +13,7 @@ from pyomo.core.expr import value
 from ..errors import InfeasibleModelError, ModelError
 from .randomness.random_param import RandomParam
 from .randomness.tables import Table
-from .scan import Contents, scan
+from .scan import Contents, random_inside
 from .terms import shortened
 
 logger = logging.getLogger("pyomo_stochsqp")
@@ -31,10 +31,9 @@ _REMEDIES = {
 }
 
 _SMOOTH_INSTEAD = {
-    "abs": "sqrt(z**2 + eps), or a variable t with t >= z and t >= -z",
-    "max": "the variable of an epigraph, t >= a and t >= b, or a smooth maximum such as "
-    "log(exp(k*a) + exp(k*b))/k",
-    "min": "the variable of a hypograph, t <= a and t <= b, or a smooth minimum",
+    "abs": "smooth_abs(z, width), or a variable t with t >= z and t >= -z",
+    "max": "smooth_max(a, b, width=...), or the variable of an epigraph, t >= a and t >= b",
+    "min": "smooth_min(a, b, width=...), or the variable of a hypograph, t <= a and t <= b",
     "Expr_if": "a smooth blend of the two branches",
     "floor": "the continuous quantity itself",
     "ceil": "the continuous quantity itself",
@@ -86,13 +85,6 @@ def check_contents(
             f"'{where.name}': RandomParam '{member.name}' is used inside an explicit scenario. A "
             "scenario has its own numbers: use Params of the block, or write one template E(expr) "
             "with RandomParams."
-        )
-    if seen.expectations and not outside:
-        inner = next(iter(seen.expectations.values()))
-        raise ModelError(
-            f"'{where.name}': {shortened(inner)} stands under another expectation. An expectation "
-            "is a number, so take it out of the outer E; if it enters nonlinearly, introduce a "
-            "variable m.mean with E(...) == m.mean."
         )
     if seen.obstacle is not None:
         name, node = seen.obstacle
@@ -154,13 +146,7 @@ def check_row_can_hold(name: str, body: Any, lower: float, upper: float) -> None
 
 def _drawn(expr: Any) -> bool:
     """Whether an expectation over a distribution stands in it."""
-    members = (
-        r
-        for node in scan(expr).expectations.values()
-        if node.explicit is None
-        for r in scan(node.integrand).random.values()
-    )
-    return any(not isinstance(r.parent_component().origin, Table) for r in members)
+    return any(not isinstance(r.parent_component().origin, Table) for r in random_inside(expr))
 
 
 def check_interval(what: str, name: str, lower: float, upper: float) -> None:
@@ -184,7 +170,7 @@ def check_every_source_is_used(model: Any, used: set[int]) -> None:
     waiting = {
         id(r.parent_component().source)
         for expr in _all_expressions(model)
-        for r in _random_under(expr)
+        for r in random_inside(expr)
     }
     for component in unused:
         if id(component.source) not in waiting:
@@ -201,11 +187,3 @@ def _all_expressions(model: Any) -> Iterable[Any]:
         expr = data.body if isinstance(data.ctype, type) and data.ctype is Constraint else data.expr
         if expr is not None:
             yield expr
-
-
-def _random_under(expr: Any) -> Iterable[Any]:
-    seen = scan(expr)
-    yield from seen.random.values()
-    for node in seen.expectations.values():
-        if node.explicit is None:
-            yield from scan(node.integrand).random.values()

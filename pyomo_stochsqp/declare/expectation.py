@@ -10,26 +10,17 @@ for it. So every other Pyomo solver sees the extensive form of finite data, whil
 finds the node first and never builds it. An expectation that is not a finite sum shows its
 integrand instead: its variables can be listed and its derivatives taken, but a solver that needs a
 number for the random leaf meets the RandomParam's error.
-
-``pyo.value`` does not go that way. It asks the node for its value (:attr:`valuation`, see
-expected_value.py), so that a solved model can be printed and displayed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 from pyomo.common.autoslots import AutoSlots
-from pyomo.core.base.expression import NamedExpressionData
-from pyomo.core.expr import numeric_expr
-from pyomo.core.expr.visitor import (
-    _EvaluationVisitor,
-    _ToStringVisitor,
-    expression_to_string,
-)
+from pyomo.core.expr.visitor import expression_to_string
 
 from ..errors import ModelError
+from .formula_node import RandomFormula
 from .randomness.random_param import RandomParam, RandomParamData
 from .randomness.scenario_set import ScenarioSet, scenario_items
 
@@ -76,7 +67,7 @@ def E(
                 f"E({explicit}): '{first.name}' is indexed, and a scenario is one number; add an "
                 "index, as in E(m.scenario[:].residual[j])."
             )
-        _require_number(first)
+        require_number(first)
         return ExpectationData(None, explicit)
     over = _random_params(weights)
     if over is not None:
@@ -87,7 +78,7 @@ def E(
             f"E({integrand}): weights=, renormalise= and source= belong to explicit scenarios; "
             "give those of random data to its RandomParam."
         )
-    _require_number(integrand)
+    require_number(integrand)
     return ExpectationData(integrand, None)
 
 
@@ -114,7 +105,8 @@ def _require_all_of(integrand: Any, over: list[Any]) -> None:
             )
 
 
-def _require_number(integrand: Any) -> None:
+def require_number(integrand: Any) -> None:
+    """Refuse what has no mean."""
     if hasattr(integrand, "is_numeric_type"):
         if integrand.is_numeric_type():
             return
@@ -128,46 +120,32 @@ def _require_number(integrand: Any) -> None:
     raise ModelError(f"E({integrand!r}): E takes a numeric Pyomo expression, or scenarios of them.")
 
 
-class ExpectationData(NamedExpressionData):
+class ExpectationData(RandomFormula):
     """One E(...) node: ``integrand`` (a template) or ``explicit`` (scenarios), never both."""
 
-    __slots__ = ("_average", "compiled", "explicit", "integrand")
-    # What is rebuilt on demand is left behind by copies and pickles.
-    __autoslot_mappers__ = {  # noqa: RUF012
-        "_average": AutoSlots.encode_as_none,
-        "compiled": AutoSlots.encode_as_none,
-    }
+    __slots__ = ("_average", "explicit", "integrand")
+    __autoslot_mappers__ = {"_average": AutoSlots.encode_as_none}  # noqa: RUF012
 
-    #: the value of a node at the current point; set by whoever can compute it
-    valuation: ClassVar[Callable[[Any], float] | None] = None
-
-    def __init__(self, integrand: Any, explicit: ScenarioSet | None):
+    def __init__(self, integrand: Any, explicit: Any):
+        super().__init__()
         self.integrand = integrand
         self.explicit = explicit
         self._average: Any = None
-        #: what :attr:`valuation` keeps from one value to the next
-        self.compiled: Any = None
+
+    def integrands(self) -> list[Any]:
+        if self.explicit is None:
+            return [self.integrand]
+        return list(self.explicit.resolve().expressions)
 
     @property
     def has_own_value(self) -> bool:
-        """Random numbers stand in it, which need not be written out to be averaged."""
-        if self.explicit is not None or self.valuation is None:
-            return False
+        """Random numbers or other expectations stand in it, which need not be written out."""
         from .scan import scan
 
+        if self.explicit is not None:
+            return bool(scan(self.explicit.first()).expectations)
         seen = scan(self.integrand)
-        return bool(seen.random) and seen.obstacle is None and not seen.expectations
-
-    def __call__(self, exception: Any = True) -> Any:
-        if not self.has_own_value:
-            return super().__call__(exception)
-        assert ExpectationData.valuation is not None
-        try:
-            return ExpectationData.valuation(self)
-        except ValueError:
-            if exception:
-                raise
-            return None
+        return bool(seen.random or seen.expectations)
 
     @property
     def _args_(self) -> tuple[Any, ...]:
@@ -196,9 +174,10 @@ class ExpectationData(NamedExpressionData):
     def is_fixed(self) -> bool:
         from .scan import scan
 
-        if self.explicit is None:
-            return not scan(self.integrand).variables
-        return not any(scan(e).variables for e in self.explicit.resolve().expressions)
+        return not any(
+            seen.variables or any(not node.is_fixed() for node in seen.expectations.values())
+            for seen in map(scan, self.integrands())
+        )
 
     def to_string(
         self, verbose: Any = None, labeler: Any = None, smap: Any = None, **_: Any
@@ -207,42 +186,3 @@ class ExpectationData(NamedExpressionData):
             return f"E[{self.explicit}]"
         inside = expression_to_string(self.integrand, verbose=verbose, labeler=labeler, smap=smap)
         return f"E[{inside}]"
-
-    def __str__(self) -> str:
-        return self.to_string()
-
-    @property
-    def name(self) -> str:
-        return str(self)
-
-    def getname(self, *args: Any, **kwds: Any) -> str:
-        return str(self)
-
-    local_name = name
-
-    # In-place operators of the base class act on the argument, which would build the average.
-    def __iadd__(self, other: Any) -> Any:
-        return numeric_expr.NumericValue.__add__(self, other)
-
-    def __imul__(self, other: Any) -> Any:
-        return numeric_expr.NumericValue.__mul__(self, other)
-
-    def __itruediv__(self, other: Any) -> Any:
-        return numeric_expr.NumericValue.__truediv__(self, other)
-
-    def __ipow__(self, other: Any) -> Any:
-        return numeric_expr.NumericValue.__pow__(self, other)
-
-
-# E prints as a leaf, so that printing a model does not build averages, and has a value as a leaf.
-_ToStringVisitor._leaf_node_types.add(ExpectationData)
-_visit_leaf = _EvaluationVisitor.visiting_potential_leaf
-
-
-def _visit_leaf_or_expectation(visitor: Any, node: Any) -> tuple[bool, Any]:
-    if node.__class__ is ExpectationData and node.has_own_value:
-        return True, node(exception=visitor.exception)
-    return _visit_leaf(visitor, node)
-
-
-_EvaluationVisitor.visiting_potential_leaf = _visit_leaf_or_expectation

@@ -2,7 +2,7 @@ r"""LaTeX of models with expectations, by Pyomo's own printer.
 
 The printer knows a fixed set of node types, so a copy of the model is made in which random numbers
 are plain symbols and E is a function called \mathbb{E} (\mathbb{E}_s over explicit scenarios, of
-which the first is shown).
+which the first is shown); Variance, CVaR and the like are functions, too.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from pyomo.core.base import Constraint, Objective, Var
 from pyomo.core.expr.numeric_expr import UnaryFunctionExpression
 
 from .expectation import ExpectationData
-from .extensive_form.written_out import Template
+from .formula_node import FormulaData
 from .randomness.random_param import RandomParam
 from .scan import scan
+from .template import Template
 
 
 def to_latex(model: Any, **options: Any) -> str:
@@ -56,13 +57,29 @@ def _symbols(model: Any) -> dict[int, Any]:
 
 
 def _rewritten(expr: Any, symbols: dict[int, Any]) -> Any:
-    found = scan(expr).expectations
+    seen = scan(expr)
+    found = {**seen.expectations, **_formulas(seen.named)}
     replaced = {key: _function(node, symbols) for key, node in found.items()}
     return Template(expr, replaced).copy(replaced)
 
 
-def _function(node: ExpectationData, symbols: dict[int, Any]) -> Any:
-    if node.explicit is not None:
-        return UnaryFunctionExpression((node.explicit.first(),), name="mathbb{E}_s", fcn=None)
-    inside = Template(node.integrand, symbols).copy(symbols)
-    return UnaryFunctionExpression((inside,), name="mathbb{E}", fcn=None)
+def _formulas(named: dict[int, Any]) -> dict[int, Any]:
+    """Named formulas of one argument; those of more are written out."""
+    return {
+        key: node
+        for key, node in named.items()
+        if isinstance(node, FormulaData) and len(node.arguments) == 1
+    }
+
+
+def _function(node: Any, symbols: dict[int, Any]) -> Any:
+    if isinstance(node, ExpectationData):
+        over = node.integrand if node.explicit is None else node.explicit
+        name = "mathbb{E}" if node.explicit is None else "mathbb{E}_s"
+    else:
+        (over,) = node.arguments
+        name = f"mathrm{{{node.label}}}"
+        if node.parameter is not None:
+            name += f"_{{{node.parameter:g}}}"
+    inside = over.first() if hasattr(over, "first") else Template(over, symbols).copy(symbols)
+    return UnaryFunctionExpression((_rewritten(inside, symbols),), name=name, fcn=None)

@@ -1,10 +1,13 @@
 r"""The frozen record of an expectation-constrained program: what `declare` hands to `compile`.
 
-    min  sign * ( exact_0(x) + sum_t multiplier_t(x) E[integrand_t(x, w)] )
-    s.t. lower_i <= exact_i(x) + sum_t multiplier_t(x) E[integrand_t(x, w)] <= upper_i
+    min  sign * ( exact_0(x, t) + sum_i multiplier_i(x, t) E[integrand_i(x, w, t)] )
+    s.t. lower_r <= exact_r(x, t) + sum_i multiplier_i(x, t) E[integrand_i(x, w, t)] <= upper_r
 
-Expectations enter affinely, so a multiplier can always be moved under its E. Randomness is
-organised in three levels:
+Expectations that enter affinely are terms; a multiplier can always be moved under its E. The
+others, those in log(E[a]) or E[(a - E[a])^2], are numbers t with definitions of the same form, in
+levels: a definition uses only t of lower levels. Most programs have none.
+
+Randomness is organised in three levels:
 
     Source  a product of independent parts that must be drawn together because some integrand
             mixes them; almost always a single part. It has one batch size.
@@ -18,7 +21,7 @@ where each leaf finds its number.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -53,6 +56,8 @@ class Part:
     dimension: int = 0
     #: drawing is a user's function, perhaps a simulator: never ask for more than is used
     costly: bool = False
+    #: it is known to have no finite mean or variance
+    heavy: bool = False
     #: keys of explicit scenarios (blocks or list positions), for messages
     scenario_keys: Sequence[Any] | None = None
 
@@ -90,6 +95,32 @@ class Function:
 
     exact: Any
     terms: tuple[Term, ...] = ()
+    #: symbols occur in it
+    formula: bool = False
+
+    @property
+    def sampled(self) -> bool:
+        """Whether it depends on randomness."""
+        return bool(self.terms) or self.formula
+
+
+@dataclass(frozen=True, eq=False)
+class Definition:
+    """A number t inside formulas: t = body(x, t of lower levels).
+
+    With ``centre`` and ``spread`` (symbols of lower levels) it is the t that makes body(x, t) zero:
+    the body increases with t, and changes its sign some spreads from the centre.
+    """
+
+    symbol: Any
+    body: Function
+    level: int
+    centre: Any = None
+    spread: Any = None
+
+    @property
+    def implicit(self) -> bool:
+        return self.centre is not None
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +165,27 @@ class StochasticProgram:
     sources: Sequence[Source]
     #: id(RandomParam member) -> Leaf
     leaves: dict[int, Leaf]
+    #: all RandomParams that occur, those that are fixed to numbers, too
+    random_params: Sequence[Any] = ()
+    #: the numbers t of formulas, those of lower levels first
+    definitions: Sequence[Definition] = ()
+
+    def of_level(self, level: int) -> StochasticProgram:
+        """The definitions of one level as rows; symbols are variables, after the others."""
+        rows = [Row(d.symbol, d.body, 0.0, 0.0) for d in self.definitions if d.level == level]
+        return replace(
+            self.in_symbols(), objective=Function(0.0), objective_component=None, sign=1, rows=rows
+        )
+
+    def in_symbols(self) -> StochasticProgram:
+        """The program itself with symbols as variables, after the others."""
+        symbols = [d.symbol for d in self.definitions]
+        return replace(
+            self,
+            variables=[*self.variables, *symbols],
+            start=np.concatenate((self.start, np.zeros(len(symbols)))),
+            definitions=(),
+        )
 
 
 class Batch:

@@ -3,6 +3,7 @@ r"""From a Pyomo model to a StochasticProgram: collect, validate, organise the r
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,14 @@ from .checks import (
     check_row_can_hold,
     check_variables,
 )
+from .definitions import Definitions
 from .expectation import ExpectationData
-from .program import Function, Row, StochasticProgram, Term
+from .formula_node import RandomFormula
+from .functionals.kinks import smoothed, smoothed_scenarios
+from .functionals.probability import ProbabilityData
+from .program import Definition, Function, Row, StochasticProgram, Term
 from .randomness.numbering import Randomness
-from .scan import scan
+from .scan import Contents, scan
 from .summands import summands
 from .terms import split
 
@@ -56,7 +61,7 @@ def read_model(model: Any) -> StochasticProgram:
             rows.append(Row(constraint, body, lower, upper))
         else:
             settled.append(constraint)
-    if objective is None and any(row.body.terms for row in rows):
+    if objective is None and any(row.body.sampled for row in rows):
         raise ModelError(
             f"Model '{model.name}' has expectation constraints but no active objective. Add one; "
             "if any feasible point will do, add Objective(expr=0)."
@@ -76,27 +81,30 @@ def read_model(model: Any) -> StochasticProgram:
         settled=settled,
         sources=sources,
         leaves=leaves,
+        random_params=list(reader.random_params.values()),
+        definitions=reader.numbered_definitions(),
     )
 
 
-def read_expectation(node: ExpectationData) -> StochasticProgram:
-    """One expectation as a program of its own: min E[...], without rows."""
+def read_formula(node: RandomFormula) -> StochasticProgram:
+    """One expectation or quantile as a program of its own: its minimum, without rows."""
     reader = _Reader()
     target, _ = reader.function(node, node)
     sources, leaves = reader.randomness.organise()
     variables = list(reader.variables.values())
-    member = next(iter(scan(node.integrand).random.values()))
     return StochasticProgram(
-        model=member.model(),
+        model=None,
         variables=variables,
         start=np.array([starting_value(v) for v in variables], dtype=float),
         objective=_renumbered(target, reader.randomness.source_number),
-        objective_component=None,
+        objective_component=node,
         sign=1,
         rows=(),
         settled=(),
         sources=sources,
         leaves=leaves,
+        random_params=list(reader.random_params.values()),
+        definitions=reader.numbered_definitions(),
     )
 
 
@@ -129,7 +137,7 @@ def _renumbered(function: Function, source_number: list[int]) -> Function:
         Term(source_number[t.source], t.multiplier, t.integrand, t.scenarios)
         for t in function.terms
     )
-    return Function(function.exact, terms)
+    return replace(function, terms=terms)
 
 
 class _Reader:
@@ -140,14 +148,21 @@ class _Reader:
 
     def __init__(self) -> None:
         self.variables: dict[int, Any] = {}
+        self.random_params: dict[int, Any] = {}
         self.randomness = Randomness()
+        self._definitions = Definitions(lambda node, where: self.function(node, where)[0])
+
+    def numbered_definitions(self) -> list[Definition]:
+        """The definitions of all formulas, once the randomness is organised."""
+        place = self.randomness.source_number
+        return [replace(d, body=_renumbered(d.body, place)) for d in self._definitions.ordered()]
 
     def bounded(self, constraint: Any) -> tuple[float, Function | None, float]:
         """(lower, body, upper) of a constraint; no body if it cannot depend on any variable."""
         lower, body, upper = constraint.to_bounded_expression()
-        function, depends = self.function(body, constraint)
         low = _number(lower, constraint, -math.inf)
         high = _number(upper, constraint, math.inf)
+        function, depends = self.function(_chance(body, low, high), constraint)
         if low > high:
             check_interval("Constraint", constraint.name, low, high)
         if not depends:
@@ -159,12 +174,20 @@ class _Reader:
         """An expression as exact part and expectations, and whether it depends on variables."""
         seen = scan(expr)
         check_contents(seen, where, outside=True)
-        self.variables.update(seen.variables)
+        self._collect(seen)
         depends = bool(seen.variables)
         if not seen.expectations:
-            return Function(expr), depends
-        exact, found = split(expr, where)
+            return Function(expr, formula=bool(seen.symbols)), depends
+        formulas = []
+
+        def formula(e: Any) -> Any:
+            formulas.append(e)
+            return self._definitions.in_symbols(e, scan(e), where)
+
+        known = len(self.variables)
+        exact, found = split(expr, formula)
         terms: list[Term] = []
+        symbols = bool(formulas or seen.symbols)
         for multiplier, node in found:
             if node.explicit is not None:
                 term, inside = self._scenario_term(multiplier, node, where)
@@ -173,39 +196,65 @@ class _Reader:
                 deterministic, random, inside = self._template_terms(multiplier, node, where)
                 exact = exact + deterministic
                 terms += random
-            depends = depends or inside
-        return Function(exact, tuple(terms)), depends
+            depends = depends or bool(inside.variables)
+            symbols = symbols or bool(inside.symbols)
+        depends = depends or symbols or len(self.variables) > known
+        return Function(exact, tuple(terms), symbols), depends
 
     def _template_terms(
         self, multiplier: Any, node: ExpectationData, where: Any
-    ) -> tuple[Any, list[Term], bool]:
-        seen = scan(node.integrand)
-        check_contents(seen, where)
-        self.variables.update(seen.variables)
+    ) -> tuple[Any, list[Term], Contents]:
+        integrand, seen = self._integrand(node.integrand, where)
         deterministic: Any = 0.0
         terms = []
-        for part in summands(node.integrand, seen):
+        for part in summands(integrand, seen):
             if part.sources:
                 number = self.randomness.part_of(part.sources, part.random)
                 terms.append(Term(number, multiplier, integrand=part.expression))
             else:
                 deterministic = deterministic + multiplier * part.expression
-        return deterministic, terms, bool(seen.variables)
+        return deterministic, terms, seen
 
     def _scenario_term(
         self, multiplier: Any, node: ExpectationData, where: Any
-    ) -> tuple[Term, bool]:
-        assert node.explicit is not None
+    ) -> tuple[Term, Contents]:
         resolved = node.explicit.resolve()
-        depends = False
-        for expression in resolved.expressions:
+        expressions, all_of_them = [], Contents()
+        for expression in smoothed_scenarios(node.explicit, resolved):
             if expression.__class__ not in native_numeric_types:
-                seen = scan(expression)
-                check_contents(seen, where, explicit=True)
-                self.variables.update(seen.variables)
-                depends = depends or bool(seen.variables)
+                expression, seen = self._integrand(expression, where, explicit=True)
+                all_of_them.variables.update(seen.variables)
+                all_of_them.symbols.update(seen.symbols)
+            expressions.append(expression)
         number = self.randomness.part_of_scenarios(node, resolved)
-        return Term(number, multiplier, scenarios=resolved.expressions), depends
+        return Term(number, multiplier, scenarios=expressions), all_of_them
+
+    def _integrand(self, expr: Any, where: Any, explicit: bool = False) -> tuple[Any, Contents]:
+        """What stands under E, smooth and with symbols for expectations inside."""
+        seen = scan(expr)
+        if seen.kinked and not explicit:
+            expr = smoothed(expr)
+            seen = scan(expr)
+        check_contents(seen, where, explicit=explicit)
+        self._collect(seen)
+        if not seen.expectations:
+            return expr, seen
+        expr = self._definitions.in_symbols(expr, seen, where)
+        return expr, scan(expr)
+
+    def _collect(self, seen: Contents) -> None:
+        self.variables.update(seen.variables)
+        for member in (*seen.random.values(), *seen.pinned.values()):
+            component = member.parent_component()
+            self.random_params[id(component)] = component
+
+
+def _chance(body: Any, lower: float, upper: float) -> Any:
+    """A chance constraint is read by the quantile of its level (functionals/probability.py)."""
+    if not isinstance(body, ProbabilityData):
+        return body
+    levels = {level for level in (lower, upper) if math.isfinite(level)}
+    return body.around(levels.pop()) if len(levels) == 1 else body
 
 
 def _number(bound: Any, where: Any, absent: float) -> float:

@@ -7,14 +7,15 @@ here: what stands under them is scanned on its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from pyomo.core.expr import numeric_expr as ne
 from pyomo.core.expr.numvalue import native_numeric_types
 
-from .expectation import ExpectationData
+from .formula_node import RandomFormula
 from .randomness.random_param import RandomParamData
+from .symbol import Symbol
 
 # Kinds of nodes. Plain numbers, because they are compared once per node.
 _EXPRESSION = 0
@@ -27,6 +28,7 @@ _KINKED = 6  # abs, min, max
 _FUNCTION = 7  # of one argument; floor and ceil are among them
 _CHOICE = 8  # Expr_if
 _EXTERNAL = 9
+_SYMBOL = 10  # stands for an expectation
 
 _STEPS = ("ceil", "floor")
 _NAMES = {_CHOICE: "Expr_if", _EXTERNAL: "an external function"}
@@ -35,7 +37,17 @@ _NAMES = {_CHOICE: "Expr_if", _EXTERNAL: "an external function"}
 class Contents:
     """What one expression contains, each thing once (keyed by id)."""
 
-    __slots__ = ("expectations", "named", "obstacle", "pinned", "random", "valueless", "variables")
+    __slots__ = (
+        "expectations",
+        "kinked",
+        "named",
+        "obstacle",
+        "pinned",
+        "random",
+        "symbols",
+        "valueless",
+        "variables",
+    )
 
     def __init__(self) -> None:
         #: variables that are not fixed
@@ -44,9 +56,13 @@ class Contents:
         self.random: dict[int, RandomParamData] = {}
         #: RandomParam members that are fixed to a number
         self.pinned: dict[int, RandomParamData] = {}
-        self.expectations: dict[int, ExpectationData] = {}
+        self.expectations: dict[int, RandomFormula] = {}
+        #: numbers that stand for expectations
+        self.symbols: dict[int, Symbol] = {}
         #: named expressions
         self.named: dict[int, Any] = {}
+        #: abs, min or max of variables and random numbers: kinks that a mean rounds off
+        self.kinked = False
         #: (function, node) of a function of the variables that has no derivative here
         self.obstacle: tuple[str, Any] | None = None
         #: a fixed variable without a value
@@ -81,11 +97,21 @@ def scan(expr: Any) -> Contents:
                 found.named[id(node)] = node
                 stack.append(node.args[0])
         elif kind == _EXPECTATION:
-            found.expectations[id(node)] = node
+            variable = node.variable
+            if variable is None:
+                found.expectations[id(node)] = node
+            else:
+                stack.append(variable)
+        elif kind == _SYMBOL:
+            found.symbols[id(node)] = node
         elif kind != _LEAF:
             stack.extend(node.args[::-1])
             obstacle = _obstacle(kind, node)
-            if obstacle is not None:
+            if obstacle is None:
+                continue
+            if kind == _KINKED and any(scan(arg).random for arg in node.args):
+                found.kinked = True
+            else:
                 found.obstacle = (obstacle, node)
     return found
 
@@ -95,15 +121,21 @@ def _obstacle(kind: int, node: Any) -> str | None:
     name = _NAMES.get(kind) or str(node.getname())
     if kind == _FUNCTION and name not in _STEPS:
         return None
-    return name if any(scan(arg).variables for arg in node.args) else None
+    return name if any(_varies(scan(arg)) for arg in node.args) else None
+
+
+def _varies(seen: Contents) -> bool:
+    """Whether it depends on variables, be it through expectations."""
+    return bool(seen.variables or seen.symbols or seen.expectations)
 
 
 def _kind_of(node: Any) -> int:
     if not hasattr(node, "is_expression_type"):
         return _LEAF
     tests: list[tuple[int, Callable[[], bool]]] = [
-        (_EXPECTATION, lambda: isinstance(node, ExpectationData)),
+        (_EXPECTATION, lambda: isinstance(node, RandomFormula)),
         (_RANDOM, lambda: isinstance(node, RandomParamData)),
+        (_SYMBOL, lambda: isinstance(node, Symbol)),
         (_VARIABLE, lambda: not node.is_expression_type() and bool(node.is_variable_type())),
         (_LEAF, lambda: not node.is_expression_type()),
         (_NAMED, lambda: bool(node.is_named_expression_type())),
@@ -117,3 +149,27 @@ def _kind_of(node: Any) -> int:
 
 
 _kinds: dict[type, int] = {}
+
+
+def expectations_inside(expr: Any) -> Iterator[RandomFormula]:
+    """The expectations of an expression, and those inside them."""
+    stack, seen = [expr], set()
+    while stack:
+        for node in scan(stack.pop()).expectations.values():
+            if id(node) not in seen:
+                seen.add(id(node))
+                yield node
+                stack.extend(node.integrands())
+
+
+def integrands_inside(expr: Any) -> Iterator[Any]:
+    """What stands under the expectations of an expression, and under those inside them."""
+    for node in expectations_inside(expr):
+        yield from node.integrands()
+
+
+def random_inside(expr: Any) -> Iterator[RandomParamData]:
+    """RandomParam members of an expression, under expectations or not."""
+    yield from scan(expr).random.values()
+    for integrand in integrands_inside(expr):
+        yield from scan(integrand).random.values()

@@ -54,10 +54,16 @@ def sources_of(random: tuple[RandomParamData, ...]) -> tuple[RandomSource, ...]:
 
 def _terms(expr: Any) -> list[Any]:
     """Top-level summands, through named expressions and signs."""
-    if isinstance(expr, ne.SumExpression):
-        return [term for arg in expr.args for term in _terms(arg)]
-    if isinstance(expr, ne.NegationExpression):
-        return [-term for term in _terms(expr.args[0])]
-    if hasattr(expr, "is_named_expression_type") and expr.is_named_expression_type():
-        return _terms(expr.args[0])
-    return [expr]
+    found = []
+    stack = [(expr, False)]
+    while stack:
+        e, negative = stack.pop()
+        if isinstance(e, ne.SumExpression):
+            stack.extend((arg, negative) for arg in reversed(e.args))
+        elif isinstance(e, ne.NegationExpression):
+            stack.append((e.args[0], not negative))
+        elif hasattr(e, "is_named_expression_type") and e.is_named_expression_type():
+            stack.append((e.args[0], negative))
+        else:
+            found.append(-e if negative else e)
+    return found

@@ -1,72 +1,93 @@
-r"""Reading an expression as  exact(x) + sum_t multiplier_t(x) E_t.
+r"""Reading an expression as  exact(x) + sum_i multiplier_i(x) E_i + formulas.
 
-Expectations must enter affinely: under sampling, E(a)**2 or log(E(a)) estimated by plugging in a
-batch mean would be biased. A product E(a) * g(x) is fine, because it equals E(a * g(x)).
+A product E(a) * g(x) equals E(a * g(x)), so an expectation that enters affinely is a term with a
+multiplier. Everything else, E(a)**2 or log(E(a)), is a formula of expectations.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from pyomo.core.expr import numeric_expr as ne
 from pyomo.core.expr.numvalue import native_numeric_types
 
-from ..errors import ModelError
 from .expectation import ExpectationData
-from .scan import scan
+from .formula_node import RandomFormula
 
 Terms = list[tuple[Any, ExpectationData]]
+#: what becomes of a formula: an expression without expectations
+Formula = Callable[[Any], Any]
 
 
-def split(expr: Any, where: Any) -> tuple[Any, Terms]:
-    """(exact part, [(multiplier, E node), ...]) of an expression of the component ``where``."""
-    if isinstance(expr, ExpectationData):
-        return 0.0, [(1.0, expr)]
-    if not _holds_expectation(expr):
-        return expr, []
-    if isinstance(expr, ne.SumExpression):
-        exact: Any = 0.0
-        found: Terms = []
-        for arg in expr.args:
-            e, f = split(arg, where)
-            exact = exact + e
-            found += f
-        return exact, found
-    if isinstance(expr, ne.NegationExpression):
-        return _scaled(split(expr.args[0], where), -1.0)
-    if isinstance(expr, ne.ProductExpression):
-        a, b = expr.args
-        if not _holds_expectation(b):
-            return _scaled(split(a, where), b)
-        if not _holds_expectation(a):
-            return _scaled(split(b, where), a)
-    elif isinstance(expr, ne.DivisionExpression):
-        a, b = expr.args
-        if not _holds_expectation(b):
-            return _scaled(split(a, where), 1 / b)
-    elif expr.is_named_expression_type():
-        return split(expr.args[0], where)
-    raise ModelError(
-        f"'{where.name}': the expectation in {shortened(expr)} does not enter affinely, and "
-        "sampling would estimate it with a bias. Introduce a variable for the expectation, "
-        "m.mean = Var(initialize=...) and m.mean_def = Constraint(expr=E(...) == m.mean), and use "
-        "m.mean in the nonlinear expression."
-    )
+def split(expr: Any, formula: Formula) -> tuple[Any, Terms]:
+    """(exact part, [(multiplier, E node), ...]); ``formula`` rewrites what is not affine."""
+    holds = _holders(expr)
+    exact: Any = 0.0
+    found: Terms = []
+    stack: list[tuple[Any, Any]] = [(expr, 1.0)]
+    while stack:
+        e, factor = stack.pop()
+        if isinstance(e, ExpectationData):
+            found.append((factor, e))
+        elif id(e) not in holds:
+            exact = exact + _times(e, factor)
+        else:
+            inside = _affine_parts(e, factor, holds)
+            if inside is None:
+                exact = exact + _times(formula(e), factor)
+            else:
+                stack.extend(reversed(inside))
+    return exact, found
+
+
+def _affine_parts(e: Any, factor: Any, holds: set[int]) -> list[tuple[Any, Any]] | None:
+    """[(argument, factor), ...] whose sum is factor * e; None if it is no such sum."""
+    if isinstance(e, ne.SumExpression):
+        return [(arg, factor) for arg in e.args]
+    if isinstance(e, ne.NegationExpression):
+        return [(e.args[0], _times(-1.0, factor))]
+    if isinstance(e, ne.ProductExpression):
+        a, b = e.args
+        if id(b) not in holds:
+            return [(a, _times(b, factor))]
+        if id(a) not in holds:
+            return [(b, _times(a, factor))]
+    elif isinstance(e, ne.DivisionExpression):
+        a, b = e.args
+        if id(b) not in holds:
+            return [(a, _times(1 / b, factor))]
+    elif e.is_named_expression_type() and not isinstance(e, RandomFormula):
+        return [(e.args[0], factor)]
+    return None
+
+
+def _holders(expr: Any) -> set[int]:
+    """ids of all parts of an expression that contain an expectation, found in one pass."""
+    holds: set[int] = set()
+    seen: set[int] = set()
+    stack = [(expr, False)]
+    while stack:
+        e, arguments_done = stack.pop()
+        if arguments_done:
+            if any(id(arg) in holds for arg in e.args):
+                holds.add(id(e))
+        elif e.__class__ in native_numeric_types or not e.is_expression_type() or id(e) in seen:
+            continue
+        elif isinstance(e, RandomFormula) and e.variable is None:
+            holds.add(id(e))
+        else:
+            seen.add(id(e))
+            stack.append((e, True))
+            stack.extend((arg, False) for arg in e.args)
+    return holds
+
+
+def _times(e: Any, factor: Any) -> Any:
+    return e if factor.__class__ is float and factor == 1.0 else e * factor
 
 
 def shortened(expr: Any) -> str:
     """An expression in a message: its beginning tells which one it is."""
     text = str(expr)
     return text if len(text) <= 90 else text[:87] + "..."
-
-
-def _scaled(terms: tuple[Any, Terms], factor: Any) -> tuple[Any, Terms]:
-    exact, found = terms
-    is_zero = exact.__class__ in native_numeric_types and exact == 0
-    return 0.0 if is_zero else exact * factor, [
-        (multiplier * factor, node) for multiplier, node in found
-    ]
-
-
-def _holds_expectation(expr: Any) -> bool:
-    return bool(scan(expr).expectations)

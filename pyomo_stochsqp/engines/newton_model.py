@@ -103,7 +103,8 @@ class NewtonModel:
         r = 1.0 / np.maximum(np.maximum(np.abs(J).max(axis=1, initial=0.0), LEAST_ROW * size), TINY)
         J = J * r[:, None]
         M = M * np.outer(s, s) / F
-        at_bound = (x <= problem.x_lower) | (x >= problem.x_upper)
+        pull = point.g + point.J.T @ y
+        at_bound = ((x <= problem.x_lower) & (pull > 0.0)) | ((x >= problem.x_upper) & (pull < 0.0))
         active = (y != 0.0) | self._equality
         H = convexified(M, np.concatenate((J[active], np.eye(x.size)[at_bound])))
         box = np.minimum(s, KNOWN_REACH * b)

@@ -26,7 +26,8 @@ class ModelOracle:
     def __init__(self, program: StochasticProgram, evaluator: Evaluator, sampler: Sampler):
         self.problem = problem_of(program, evaluator)
         self.sources: Sequence[SourceInfo] = tuple(
-            SourceInfo(s.name, whole_size(s)) for s in program.sources
+            SourceInfo(s.name, whole_size(s), any(p.heavy for p in s.parts))
+            for s in program.sources
         )
         self.spreads_evenly = sampler.spreads_evenly
         self._evaluator = evaluator
@@ -43,6 +44,25 @@ class ModelOracle:
     def draw_prefix(self, batch: Sequence[int], largest: Sequence[int]) -> Sample:
         batches = self._sampler.prefix(PREFIX_STREAM, batch, largest)
         return Sample(tuple(batches), sum(b.size for b in batches))
+
+    def beginning(self, sample: Sample, size: int) -> Sample | None:
+        """The first scenarios of a sample; None if it is no larger, or not in memory."""
+        if isinstance(sample.payload, Unkept) or sample.exact:
+            return None
+        batches = sample.payload
+        if max((b.size for b in batches), default=0) <= size:
+            return None
+        first = tuple(next(pieces(b, size))[1] for b in batches)
+        return Sample(first, sum(b.size for b in first))
+
+    def halves(self, sample: Sample, least: int) -> tuple[Sample, Sample] | None:
+        """A batch in two equal parts; None if it has fewer scenarios of a source, or an end."""
+        batches = sample.payload
+        if sample.exact or isinstance(batches, Unkept) or min(b.size for b in batches) < least:
+            return None
+        parts = zip(*(_halves(b) for b in batches), strict=True)
+        first, second = (Sample(tuple(p), sum(b.size for b in p)) for p in parts)
+        return first, second
 
     def estimate(self, x: Vector, sample: Sample, objective: bool = False) -> Estimate:
         payload = sample.payload
@@ -88,26 +108,32 @@ def _sample(fixed: FixedSample, replicate: int | None, scenarios: int) -> Sample
     return Sample(batches, scenarios)
 
 
-def pieces(batch: Batch) -> Iterator[tuple[float, Batch]]:
+def pieces(batch: Batch, size: int = CHUNK_ROWS) -> Iterator[tuple[float, Batch]]:
     """(share, piece) of a batch, so that memory stays bounded; a small batch is one piece."""
-    if batch.size <= CHUNK_ROWS:
+    if batch.size <= size:
         yield 1.0, batch
         return
-    for start in range(0, batch.size, CHUNK_ROWS):
+    for start in range(0, batch.size, size):
         check_time()
-        rows = slice(start, min(start + CHUNK_ROWS, batch.size))
+        rows = slice(start, min(start + size, batch.size))
         parts = tuple(
             tuple(f[rows] for f in part) if isinstance(part, tuple) else _rows(part, rows)
             for part in batch.parts
         )
-        size = rows.stop - rows.start
+        length = rows.stop - rows.start
         if batch.weights is None:
-            yield size / batch.size, Batch(size, parts)
+            yield length / batch.size, Batch(length, parts)
             continue
         weights = batch.weights[rows]
         share = float(weights.sum())
         if share > 0.0:
-            yield share, Batch(size, parts, weights / share)
+            yield share, Batch(length, parts, weights / share)
+
+
+def _halves(batch: Batch) -> tuple[Batch, Batch]:
+    """Its first and its second half; of an odd number the last scenario is in neither."""
+    first, second, *_ = pieces(batch, batch.size // 2)
+    return first[1], second[1]
 
 
 def _rows(part: Any, rows: slice) -> Any:
@@ -128,7 +154,8 @@ def problem_of(program: StochasticProgram, evaluator: Evaluator) -> Problem:
         row_upper=np.array([r.upper for r in rows], dtype=float),
         jac_indptr=evaluator.jac_indptr,
         jac_indices=evaluator.jac_indices,
-        exact_rows=np.array([not r.body.terms for r in rows], dtype=bool),
+        exact_rows=np.array([not r.body.sampled for r in rows], dtype=bool),
+        objective_constant=evaluator.objective_constant,
         variable_names=_Names(program.variables),
         row_names=_Names([r.component for r in rows]),
     )

@@ -87,7 +87,7 @@ class Looked:
 
     def start(self, x: Vector) -> LookedState:
         inner = self._method.start(x)
-        sizes = Sizes.none(self._problem)._replace(x=np.abs(inner.x))
+        sizes = Sizes.none(self._problem).with_point(inner.x)
         return LookedState(inner, TailAverage.beginning(inner.x), sizes)
 
     def step(self, state: LookedState) -> LookedState:
@@ -102,7 +102,7 @@ class Looked:
             state,
             inner=inner,
             tail=state.tail.with_iterate(inner.samples, inner.x),
-            sizes=state.sizes._replace(x=np.maximum(state.sizes.x, np.abs(inner.x))),
+            sizes=state.sizes.with_point(inner.x),
             ended=inner.ended,
         )
         done = inner.samples or inner.k
@@ -129,10 +129,7 @@ class Looked:
         if new is None:
             return state
         best = new if self._tolerances.better(new, state.best) else state.best
-        sizes = state.sizes._replace(
-            rows=np.maximum(state.sizes.rows, new.row_size),
-            objective=max(state.sizes.objective, abs(new.objective)),
-        )
+        sizes = state.sizes.with_point(new.x, new.objective)
         ended = Stop.CONVERGED if self._tolerances.met(new) else state.ended
         return replace(state, certificate=new, best=best, sizes=sizes, ended=ended)
 

@@ -11,7 +11,7 @@ Each method turns a generator into (iterations, batch, dimension) numbers u, eve
 one integrand must not share coordinates of a Sobol' set, or their points would lie on a diagonal.
 
 Fixed samples are larger and drawn once, so they can afford the better randomisation of a Sobol'
-set, scrambled digits (:func:`scrambled_sobol`): on smooth integrands a shift needs up to four times
+set, scrambled digits (:class:`ScrambledSobol`): on smooth integrands a shift needs up to four times
 the points for the same error.
 """
 

@@ -25,6 +25,8 @@ EXACTLY = 1.0
 ACCURACY = 0.1
 #: Newton steps of an exact certificate, and the excess from which on it needs none
 POLISHING, POLISHED = 3, 1e-4
+#: an excess that falls by less than this has not fallen; violations that do have
+SATURATED, SHRINKS = 0.999, 0.1
 #: steps along negative curvature, relative to the natural length
 LEAVE_SADDLE = 0.1
 #: stages in a row in which spreads have grown without limit, before a run gives up
@@ -113,7 +115,7 @@ class Judging:
             made = self._certify(replace(state, x=x, y=certificate.y), sample, EXACTLY)
             if isinstance(made, EvaluationIssue):
                 break
-            if self._tolerances.excess(made[0]) >= self._tolerances.excess(certificate):
+            if not self._is_better(made[0], certificate):
                 break
             if made[0].infeasibility > certificate.infeasibility and not self._tolerances.feasible(
                 made[0]
@@ -122,6 +124,13 @@ class Judging:
             certificate = made[0]
             state = self._noted(replace(state, x=x, y=certificate.y), certificate)
         return state, certificate
+
+    def _is_better(self, c: Certificate, than: Certificate) -> bool:
+        """A smaller excess; or, where what is all zero is off by all of its size, smaller errors."""
+        new, old = self._tolerances.excess(c), self._tolerances.excess(than)
+        if new >= SATURATED * old:
+            return new <= old and c.violation_bound.sum() < SHRINKS * than.violation_bound.sum()
+        return True
 
     def _left_saddle(self, state: StagedState, certificate: Certificate) -> StagedState:
         return replace(state, x=self._problem.project(state.x + LEAVE_SADDLE * certificate.descent))

@@ -10,6 +10,7 @@ from ..oracle import (
     CURVATURE_STREAM,
     STAGE_STREAM,
     Oracle,
+    PlugInOracle,
     Sample,
     draw_prefix,
     draw_replicates,
@@ -17,7 +18,8 @@ from ..oracle import (
     whole_sample,
 )
 
-#: scenarios that second derivatives are averaged over: at least so many, and so many per variable
+#: scenarios that second derivatives are averaged over: at least so many (unless an oracle with
+#: formulas knows better), and so many per variable
 CURVATURE, CURVATURE_PER_VARIABLE = 4096, 100
 #: a whole sample up to this multiple of that is used entirely
 WORTH_A_SUBSAMPLE = 4
@@ -100,7 +102,8 @@ def whole_stage(oracle: Oracle, sizes: Sequence[int], largest: Sequence[int]) ->
 
 
 def curvature_scenarios(oracle: Oracle) -> int:
-    return max(CURVATURE, CURVATURE_PER_VARIABLE * oracle.problem.n)
+    wanted = oracle.for_curvature if isinstance(oracle, PlugInOracle) else CURVATURE
+    return max(wanted, CURVATURE_PER_VARIABLE * oracle.problem.n)
 
 
 def _curvature_prefix(

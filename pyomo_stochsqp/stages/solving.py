@@ -71,7 +71,7 @@ class Solving:
         self._finite = finite
         self._factors = factors
         #: the engine at work: all of it follows from the state
-        self._at_work: tuple[tuple[int, int, int, bool], Engine] | None = None
+        self._at_work: tuple[tuple[int, int, int, int, bool], Engine] | None = None
 
     def started(self, state: StagedState, sample: StageSample) -> StagedState:
         """The engine of the attempt at the current point."""
@@ -107,7 +107,7 @@ class Solving:
         if attempt.fallback is not None and attempt.fallback.ending is Ending.SOLVED:
             found = attempt.fallback
         number = attempt.number + 1
-        other = attempt._replace(inner=None, number=number, fallback=found, again=0)
+        other = attempt._replace(inner=None, number=number, fallback=found, again=0, resized=0)
         engines = self._in_turn(state)
         note = f"{engines[number - 1].name} ended: {ending.value}; now {engines[number].name}"
         return replace(state, x=attempt.x, y=attempt.y, attempt=other, note=note)
@@ -139,10 +139,13 @@ class Solving:
 
     def _engine(self, state: StagedState, sample: StageSample) -> Engine:
         attempt = state.attempt
-        key = (state.stage, attempt.number, attempt.again, attempt.relaxed is not None)
+        key = (
+            state.stage, attempt.number, attempt.again, attempt.resized,
+            attempt.relaxed is not None,
+        )  # fmt: skip
         if self._at_work is None or self._at_work[0] != key:
             factory = self._in_turn(state)[attempt.number]
-            scales = Scales(state.sizes.x, state.least_objective, self._factors)
+            scales = Scales(state.sizes.reach, state.least_objective, self._factors)
             engine = factory(sample.nlp, self._accuracy(state, attempt), scales)
             if attempt.relaxed is not None:
                 engine.relax(attempt.relaxed)

@@ -19,10 +19,10 @@ from math import inf
 import numpy as np
 
 from ..certify import Certifier, Sizes, Tolerances
-from ..certify.replicates import replicates_for, spreads, standard_error
+from ..certify.replicates import replicates_for, standard_error
 from ..engines import Ending
 from ..method import Stop
-from ..oracle import Jacobian, Oracle, Vector, spreads_evenly
+from ..oracle import Oracle, Vector, spreads_evenly
 from ..scaling import Factors
 from .judging import Judging
 from .plan import LEAST_SCENARIOS, SMALLEST_GROWTH, finite_sizes, first_points, next_points
@@ -41,6 +41,8 @@ MARGIN = 1e-6
 FLAT_STAGES, FAILED_STAGES = 3, 4
 #: least size of the objective for an engine, relative to |f|
 OBJECTIVE_SHARE = 1e-3
+#: an objective whose size has fallen below this share is solved for once more
+SHRUNK = 0.1
 #: halvings of the way back to a point where functions are defined
 MAX_HALVINGS = 40
 
@@ -62,7 +64,7 @@ class Staged:
         """``factors`` are the user's scales; None leaves them to the engines."""
         self._oracle = oracle
         self._problem = oracle.problem
-        self._jacobian = Jacobian(oracle.problem)
+        self._certifier = certifier
         self._tolerances = tolerances
         self._finite = finite_sizes(oracle.sources)
         self._judging = Judging(oracle.problem, certifier, tolerances)
@@ -88,7 +90,7 @@ class Staged:
             y=np.zeros(self._problem.m),
             phase="open" if self._sampled is None else "sampled",
             stage=-1,
-            sizes=Sizes.none(self._problem)._replace(x=np.maximum(np.abs(x), self._lengths)),
+            sizes=Sizes.none(self._problem).with_point(np.maximum(np.abs(x), self._lengths)),
             pool=Pool(np.zeros_like(x)),
             attempt=Attempt(x, np.zeros(self._problem.m)),
             in_a_row=InARow(),
@@ -162,30 +164,36 @@ class Staged:
                 message=f"{estimate.issue}{_ELSEWHERE if state.stage == 0 else ''}",
             )  # fmt: skip
         assert estimate.f is not None
-        spread = state.spread
-        if state.stage == 0 and not sample.exact:
-            spread = spreads(self._oracle, x, 0).f
-        largest = np.maximum(state.sizes.x, np.abs(x))
-        terms = self._jacobian.times(np.abs(estimate.J), np.where(largest > 0.0, largest, 1.0))
-        sizes = state.sizes._replace(
-            x=largest,
-            rows=np.maximum(state.sizes.rows, terms),
-            objective=max(state.sizes.objective, abs(estimate.f)),
-        )
-        least = max(spread, OBJECTIVE_SHARE * abs(estimate.f))
-        state = replace(state, x=x, spread=spread, least_objective=least, sizes=sizes)
+        least = self._least_objective(state, sample, x, estimate.f)
+        sizes = state.sizes.with_point(x, estimate.f)
+        attempt = state.attempt._replace(f=estimate.f)
+        state = replace(state, x=x, least_objective=least, sizes=sizes, attempt=attempt)
         return self._solving.started(state, sample)
+
+    def _least_objective(
+        self, state: StagedState, sample: StageSample, x: Vector, f: float
+    ) -> float:
+        known = state.certificate
+        if state.exact:
+            spread = 0.0
+        elif known is not None and known.x is x:
+            spread = known.objective_spread
+        else:
+            spread = self._certifier.objective_spread(x, state.stage, sample.samples)
+        return max(spread, OBJECTIVE_SHARE * abs(f))
 
     # -- closing a stage --------------------------------------------------------------------------
 
     def _closed(self, state: StagedState, ending: Ending) -> StagedState:
         """What the end of a solve leads to: a certificate, another engine, the next stage."""
         if ending is not Ending.UNBOUNDED:
-            sizes = state.sizes._replace(x=np.maximum(state.sizes.x, np.abs(state.x)))
-            state = replace(state, sizes=sizes)
+            state = replace(state, sizes=state.sizes.with_point(state.x))
         flat = state.in_a_row.flat + 1 if ending is Ending.FLAT else 0
         state = replace(state, in_a_row=state.in_a_row._replace(flat=flat))
         sample = self._sample(state)
+        if ending is Ending.SOLVED and self._has_shrunk(state, sample):
+            resized = state.attempt._replace(resized=state.attempt.resized + 1)
+            return self._started(replace(state, attempt=resized))
         if sample.exact:
             return self._finished(state, sample, ending)
         if ending is Ending.STALLED and not state.attempt.again and sample.subsampled:
@@ -206,6 +214,13 @@ class Staged:
         if ending is Ending.INFEASIBLE:
             return self._conflict(state, sample)
         return self._next(replace(state, in_a_row=state.in_a_row._replace(infeasible=0)))
+
+    def _has_shrunk(self, state: StagedState, sample: StageSample) -> bool:
+        """Whether the engine has compared its last decrease with what the objective once was."""
+        f = sample.nlp.evaluate(state.x).f
+        if f is None or not abs(f) < SHRUNK * abs(state.attempt.f):
+            return False
+        return self._least_objective(state, sample, state.x, f) < SHRUNK * state.least_objective
 
     def _finished(self, state: StagedState, sample: StageSample, ending: Ending) -> StagedState:
         """The program of all scenarios is solved: is the certificate satisfied?"""

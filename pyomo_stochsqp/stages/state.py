@@ -27,12 +27,16 @@ class Attempt(NamedTuple):
     #: where the stage was opened
     x: Vector
     y: Vector
+    #: f where the engine at work was started
+    f: float = np.nan
     #: the state of the engine at work, which of them it is, and what those before have found
     inner: Any = None
     number: int = 0
     fallback: Found | None = None
     #: how often this engine was asked to do better
     again: int = 0
+    #: how often it was started anew because sizes had become much smaller on the way
+    resized: int = 0
     #: rows that contradict each other in this sample have been moved apart by so much
     relaxed: Vector | None = None
 
@@ -84,8 +88,7 @@ class StagedState:
     points: int = 0
     #: the state of Algorithm 1
     sampled: Any = None
-    #: the spread of the objective over scenarios, and the least size that an engine gives it
-    spread: float = 0.0
+    #: the least size that an engine gives the objective: its spread over scenarios, a share of |f|
     least_objective: float = 0.0
     #: displacements that the stage's noise makes pointless
     blur: Vector | None = None

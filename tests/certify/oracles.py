@@ -103,7 +103,7 @@ def certified(oracle, x, y=None, points=256, count=16, confidence=0.95, sizes=No
     """A certificate on independent draws."""
     samples = [oracle.draw(1, number * count + r, [points]) for r in range(count)]
     y = oracle.multipliers if y is None else y
-    sizes = sizes or Sizes.none(oracle.problem)._replace(x=np.abs(oracle.problem.x0))
+    sizes = sizes or Sizes.none(oracle.problem).with_point(oracle.problem.x0)
     x = np.asarray(x, dtype=float)
     made = Certifier(oracle).certify(x, y, samples, samples[:4], number, sizes, confidence)
     return made[0]
@@ -112,7 +112,7 @@ def certified(oracle, x, y=None, points=256, count=16, confidence=0.95, sizes=No
 def exact(problem_oracle, x, y, sizes=None):
     """A certificate without sampling error."""
     sample = Sample((), scenarios=0, exact=True)
-    sizes = sizes or Sizes.none(problem_oracle.problem)._replace(x=np.abs(x))
+    sizes = sizes or Sizes.none(problem_oracle.problem).with_point(np.asarray(x, dtype=float))
     made = Certifier(problem_oracle).certify(
         np.asarray(x, dtype=float), np.asarray(y, dtype=float), [sample], [sample], 0, sizes, 0.95
     )

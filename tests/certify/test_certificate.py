@@ -124,14 +124,42 @@ def test_an_unrelated_variable_changes_nothing():
 
 
 def test_the_start_of_a_run_is_not_what_errors_are_compared_with():
-    """A steep start makes no row large, but for a billionth."""
+    """A steep start far away makes neither row nor objective large."""
     oracle = Certain(quadratic(np.eye(1), [0.0], [[1.0]], ([0.8], [0.8])))
-    sizes = Sizes(np.array([1e3]), np.array([1e6]), 1e6)
-    c = exact(oracle, [0.1], [0.0], sizes)
-    assert c.relative_infeasibility_bound == pytest.approx(0.875)
-    assert exact(
-        oracle, [0.1], [0.0], sizes._replace(rows=np.array([1e12]))
-    ).row_size == pytest.approx([1e3])
+    near, far = (
+        exact(oracle, [0.1], [0.0], Sizes(np.array([reach]), f))
+        for reach, f in ((0.1, 0.005), (1e3, 1e6))
+    )
+    assert near.relative_infeasibility_bound == far.relative_infeasibility_bound
+    assert far.relative_infeasibility_bound == pytest.approx(0.875)
+    assert near.objective_size == far.objective_size
+    assert near.variable_size == pytest.approx(far.variable_size)
+
+
+def test_a_constant_does_not_make_the_objective_large():
+    """min (x - 2)^2 + 1e6 at x = 1: the gap is 1, and so is the objective."""
+    program = quadratic(2 * np.eye(1), [-4.0])
+    program.problem = replace(program.problem, objective_constant=1e6)
+    evaluate = program.evaluate
+
+    def with_constant(x):
+        e = evaluate(x)
+        e.f += 4.0 + 1e6
+        return e
+
+    program.evaluate = with_constant
+    c = exact(Certain(program), [1.0], [])
+    assert c.objective == 1e6 + 1.0
+    assert c.relative_gap == pytest.approx(1.0)
+
+
+def test_a_variable_that_must_be_zero_is_measured_by_its_other_rows():
+    """x1 = 0 has no size; that x2 = 1 + x1 has says what is nothing for x1."""
+    rows = [[1.0, 0.0], [-1.0, 1.0]], ([0.0, 1.0], [0.0, 1.0])
+    program = Certain(quadratic(np.eye(2), [0.0, 0.0], *rows))
+    y = np.array([-1.0, -1.0])
+    assert Tolerances(1e-6, 1e-6).met(exact(program, [1e-16, 1.0], y))
+    assert not Tolerances(1e-6, 1e-6).met(exact(program, [1e-3, 1.0], y))
 
 
 def test_many_variables_are_certified_like_few():
@@ -322,12 +350,18 @@ def test_each_bound_is_compared_with_its_own_tolerance():
     assert t.met(c) and t.excess(c) < 1e-6
     row = replace(c, violation_bound=np.array([2e-2]) * c.row_size)
     assert t.excess(row) == pytest.approx(2.0)
-    gap = replace(c, gap=5e-3 * c.objective_size)
+    far = 2e-3 * c.variable_size
+    gap = replace(c, gap=5e-3 * c.objective_size, displacement=far)
     assert t.excess(gap) == pytest.approx(5.0)
+    # ... but next to a solution a gap has nothing to be compared with, if there is curvature
+    near = replace(gap, displacement=0.9e-3 * 3e-3 * c.variable_size)
+    assert t.excess(near) == pytest.approx(0.9)
+    assert t.excess(replace(near, flat=1)) == pytest.approx(5.0)
     # displacements count three times less, and only if the gap is more than negligible
-    move = replace(c, displacement=6e-3 * c.variable_size, gap=0.9e-3 * c.objective_size)
+    small = 0.9e-3 * c.objective_size
+    move = replace(c, displacement=6e-3 * c.variable_size, gap=small, gap_along=small)
     assert t.excess(move) == pytest.approx(2.0)
-    flat = replace(move, gap=1e-7 * abs(c.objective))
+    flat = replace(move, gap_along=1e-6 * abs(c.objective))
     assert t.met(flat)
     assert not t.met(replace(flat, has_gradient=False))
 

@@ -263,6 +263,15 @@ def test_a_state_tells_objective_violation_and_step(kind):
         assert state.step >= 0.0 or state.ended is not None
 
 
+@ALL
+def test_violations_are_in_the_units_of_the_rows(kind):
+    """Of the point that was left or of the one that was reached; the start misses by 2e6."""
+    nlp = quadratic(np.eye(2), [-1.0, -2.0], [[3e6, 1e6]], ([2e6], [2e6]))
+    first = next(s for s in steps(make(kind, nlp), nlp.problem.x0, np.zeros(1)) if s.k == 1)
+    reached = float(nlp.problem.violation(nlp.evaluate(first.x).c)[0])
+    assert first.violation in (pytest.approx(2e6), pytest.approx(reached, abs=1.0))
+
+
 def wild():
     """Undefined far away, curved rows, no feasible linearisation at the start: restoration."""
 

@@ -1,4 +1,4 @@
-"""The normal form  const + sum_k coef_k * node_k  of an expression (see :mod:`.normal`)."""
+"""The normal form  const + sum_k coef_k * node_k  of an expression (see normal_form.py)."""
 
 from __future__ import annotations
 

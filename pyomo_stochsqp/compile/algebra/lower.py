@@ -1,4 +1,4 @@
-r"""From Pyomo's expression objects to normal forms (see :mod:`.normal`).
+r"""From Pyomo's expression objects to normal forms (see normal_form.py).
 
 The walk is iterative and remembers every expression object it has seen, so a named Expression (or
 any expression object used twice) is read once and deep expressions cannot exhaust the stack.

@@ -7,7 +7,7 @@ Adding and scaling stay inside the form. Everything else makes a new node of it:
     f(c + sum k t)         =  f(sum node)                   for any other function
 
 so that coefficients always stand outside, where means can be pushed down to them. Combinations of
-exponentials that could overflow are recognised on the way (see :mod:`.safeforms`).
+exponentials that could overflow are recognised on the way (stable_functions.py).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 r"""The generated code compiled to machine code by numba (optional).
 
-The same plan is written as loops (:mod:`.loopcode`) instead of array operations. Results agree with
+The same plan is written as loops (loops.py) instead of array operations. Results agree with
 the NumPy code to rounding. The source is kept in a file named after its hash, so that numba finds
 its compiled code again in the next session.
 """

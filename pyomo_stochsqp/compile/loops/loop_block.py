@@ -1,4 +1,4 @@
-r"""Loops for one block: the same graph as :mod:`.blockcode`, written for numba.
+r"""Loops for one block: the same graph as in vectors/block_code.py, written for numba.
 
     scalars
     for g:        values of instance g that the batch needs

@@ -2,7 +2,7 @@ r"""Explicit scenarios collapsed to templates and data.
 
     E over s of expr_s(x)   ->   mean of template(x, w_s),   w_s = the numbers of scenario s.
 
-Scenarios of one structure (see :mod:`.scenario`) become one template. Whatever differs between them
+Scenarios of one structure (see reader.py) become one template. Whatever differs between them
 becomes a column of data; whatever is the same in all of them stays a number. The affine part of a
 sub-expression has one column for each variable that many scenarios share, and index and coefficient
 arrays (``ell``) for variables of their own, as in two-stage models:

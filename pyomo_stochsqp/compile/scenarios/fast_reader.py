@@ -3,7 +3,7 @@ r"""Fast readers of scenarios, generated from a scenario that was already read.
 Thousands of scenarios usually have trees of the same shape. For such a shape straight-line code is
 written that follows exactly that tree, checks the class of every node on the way and returns
 
-    numbers, supports      as :class:`.scenario.ScenarioReader` would, or None if the shape differs.
+    numbers, supports      as :class:`.reader.ScenarioReader` would, or None if the shape differs.
 
 Sums may have any number of affine summands. A scenario whose shape differs is read in the general
 way.

@@ -1,4 +1,4 @@
-r"""NumPy code for the Hessian of the Lagrangian (see :mod:`.hessian`).
+r"""NumPy code for the Hessian of the Lagrangian (see graph/hessian_plan.py).
 
     def hessian(x, y, batches): ...   ->   values of the upper triangle
 

@@ -3,7 +3,6 @@
 transformation   'stochsqp.extensive_form': distributions become finitely many scenarios
 discretise       the scenarios that stand for a source
 average          the sample average behind an E node
-written_out      a template expression, copied for many scenarios
 """
 
 from .transformation import ExtensiveForm

@@ -23,7 +23,7 @@ from ..randomness.source import RandomSource
 from ..randomness.tables import Table
 from ..scan import scan
 from ..summands import Summand, summands
-from .written_out import Template
+from ..template import Template
 
 #: Rows beyond which an explicit average is refused: at about 1 kB a term, memory would run out.
 LARGEST_AVERAGE = 2_000_000
@@ -33,7 +33,7 @@ def sample_average(node: ExpectationData) -> Any:
     """The average as an ordinary expression; the integrand itself if it is not a finite sum."""
     if node.explicit is not None:
         resolved = node.explicit.resolve()
-        return _weighted(resolved.expressions, resolved.weights)
+        return _weighted(list(resolved.expressions), resolved.weights)
     seen = scan(node.integrand)
     pinned = {key: _with_units(r, r()) for key, r in seen.pinned.items()}
     parts = summands(node.integrand, seen)
@@ -111,6 +111,7 @@ class State:
             return
         seen = scan(node.integrand)
         self._objects = [named.args[0] for named in seen.named.values()]
+        self._objects += [inner.args[0] for inner in seen.expectations.values()]
         random = [*seen.random.values(), *seen.pinned.values()]
         components = {id(c): c for c in (r.parent_component() for r in random)}
         self._numbers = [(key, c.changes, _live_weights(c)) for key, c in components.items()]

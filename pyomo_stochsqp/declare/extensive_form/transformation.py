@@ -2,8 +2,9 @@ r"""TransformationFactory('stochsqp.extensive_form'): a model that any Pyomo sol
 
 Distributions and samplers are replaced by finitely many scenarios. The expectations stay in place:
 over finite data they already are sums for every other solver, and they remain sampled terms for
-ours, which then solves the same sample average problem. Sources that meet in one integrand are
-discretised jointly, n scenarios for all of them and not n for each.
+ours, which then solves the same sample average problem. Quantiles become variables with equations.
+Sources that meet in one integrand are discretised jointly, n scenarios for all of them and not n
+for each.
 """
 
 from __future__ import annotations
@@ -15,14 +16,27 @@ from typing import Any
 import numpy as np
 from pyomo.common.collections import ComponentMap
 from pyomo.common.config import ConfigDict, ConfigValue, In, PositiveInt
-from pyomo.core.base import Constraint, Expression, Objective, Suffix, TransformationFactory, Var
+from pyomo.common.modeling import unique_component_name
+from pyomo.core.base import (
+    Block,
+    Constraint,
+    ConstraintList,
+    Expression,
+    Objective,
+    Suffix,
+    TransformationFactory,
+    Var,
+    VarList,
+)
 from pyomo.core.base.transformation import Transformation
+from pyomo.core.expr import value
 
 from ...errors import ModelError, OptionError
+from ..functionals.quantile import QuantileData
 from ..randomness.random_param import RandomParam
 from ..randomness.source import RandomSource
 from ..randomness.tables import Table
-from ..scan import scan
+from ..scan import expectations_inside, integrands_inside, scan
 from ..summands import summands
 from .discretise import METHODS, discretise
 
@@ -80,12 +94,17 @@ class ExtensiveForm(Transformation):
                 shared = Table(rows.fields[0]) if source.origin is not None else None
                 for k, reader in enumerate(readers):
                     reader.replace(joint, shared if shared is not None else Table(rows.fields[k]))
+        _write_quantiles_out(model)
 
     def component_map(self, extensive: Any, original: Any = None) -> ComponentMap:
         """From the components of the original model to those of the model made from it."""
         original = _original(extensive) if original is None else original
-        found = ComponentMap(_paired(original.component_objects(), extensive.component_objects()))
-        found.update(_paired(original.component_data_objects(), extensive.component_data_objects()))
+        added = _records(extensive).get("quantiles")
+        found = ComponentMap(
+            _paired(original.component_objects(), _without(extensive.component_objects(), added))
+        )
+        theirs = _without(extensive.component_data_objects(), added)
+        found.update(_paired(original.component_data_objects(), theirs))
         return found
 
     def propagate_solution(self, extensive: Any, original: Any = None) -> None:
@@ -100,6 +119,11 @@ class ExtensiveForm(Transformation):
             if suffix.import_enabled():
                 values = new_of[suffix]
                 suffix.update((mine, values[new]) for mine, new in new_of.items() if new in values)
+
+
+def _without(components: Iterable[Any], block: Any) -> Iterable[Any]:
+    """Components that are neither that block nor inside it."""
+    return (c for c in components if c is not block and c.parent_block() is not block)
 
 
 def _paired(mine: Iterable[Any], theirs: Iterable[Any]) -> list[tuple[Any, Any]]:
@@ -125,6 +149,27 @@ def _original(extensive: Any) -> Any:
             "After apply_to, the solution is already in the model itself."
         )
     return original
+
+
+def _write_quantiles_out(model: Any) -> None:
+    """A variable and an equation for every quantile, which no expression can hold."""
+    found = {
+        id(node): node
+        for data in model.component_data_objects((Objective, Constraint, Expression))
+        if data.expr is not None
+        for node in expectations_inside(data.expr)
+        if isinstance(node, QuantileData)
+    }
+    if not found:
+        return
+    block = _records(model)["quantiles"] = Block()
+    model.add_component(unique_component_name(model, "quantiles"), block)
+    block.value, block.equation = VarList(), ConstraintList()
+    for node in found.values():
+        start = value(node, exception=False)
+        variable = block.value.add()
+        variable.set_value(start)
+        block.equation.add(node.write_out(variable))
 
 
 Group = list[tuple[RandomSource, list[RandomParam]]]
@@ -156,9 +201,8 @@ def _groups(model: Any) -> list[Group]:
 
 def _integrands(model: Any) -> Iterable[Any]:
     for data in model.component_data_objects((Objective, Constraint, Expression)):
-        for node in scan(data.expr).expectations.values() if data.expr is not None else ():
-            if node.explicit is None:
-                yield node.integrand
+        if data.expr is not None:
+            yield from integrands_inside(data.expr)
 
 
 def _needs_scenarios(group: Group, count: int | None, sample_finite: bool) -> bool:

@@ -57,13 +57,9 @@ class Randomness:
         """The part of explicit scenarios: equal blocks, keys and weights are one part."""
         explicit = node.explicit
         assert explicit is not None
-        if explicit.source is not None:
-            identity: Any = explicit.source
-        else:
-            identity = id(node) if explicit.base is None else id(explicit.base)
         weights = None if resolved.weights is None else resolved.weights.tobytes()
         known = len(self._owner)
-        number = self._numbered((identity, tuple(resolved.keys), weights))
+        number = self._numbered((explicit.identity, tuple(resolved.keys), weights))
         if number == known:
             if any(part.name == resolved.name for part in self._explicit.values()):
                 logger.warning(

@@ -47,6 +47,13 @@ class ScenarioSet:
         return self.items._call_stack[0][1][0] if self._is_slice else None
 
     @property
+    def identity(self) -> Any:
+        """Expectations with equal identities, keys and weights are over the same scenarios."""
+        if self.source is not None:
+            return self.source
+        return id(self.items) if self.base is None else id(self.base)
+
+    @property
     def _is_slice(self) -> bool:
         return isinstance(self.items, IndexedComponent_slice)
 

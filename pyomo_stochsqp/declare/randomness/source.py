@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ...errors import DataError
 from ..program import Field, Part
-from .distributions import Distribution, Sampled, checked, distribution
+from .distributions import Distribution, Sampled, checked, distribution, without_moments
 from .probabilities import probabilities
 from .tables import Table, column_labels, table
 
@@ -149,6 +149,7 @@ def freeze(source: RandomSource, readers: Sequence[Any]) -> Part:
         from_uniform=from_uniform if invertible else None,
         dimension=int(ends[-1]) if invertible else 0,
         costly=any(isinstance(o, Sampled) for o in origins),
+        heavy=any(without_moments(o) is not None for o in origins),
     )
 
 

@@ -26,7 +26,6 @@ RELAXATION = 1e-8
 #: least distance from a bound at the start, relative to the bound and to the distance of two
 PUSH = 1e-2
 DAMPING = 1e-5
-TINY = 1e-300
 
 
 class Barrier:

@@ -74,10 +74,15 @@ class Interior:
             x=self.nlp.problem.project(x),
             y=factors.user_multipliers(inner.y),
             objective=inner.objective / factors.objective,
-            violation=inner.violation,
+            violation=_violation(inner.residual, factors),
             step=inner.step,
             ended=inner.ended,
         )
+
+
+def _violation(residual: Vector | None, factors: Factors) -> float:
+    """The largest one, in the units of its row."""
+    return np.nan if residual is None else float(np.abs(residual / factors.rows).max(initial=0.0))
 
 
 class Relaxed:

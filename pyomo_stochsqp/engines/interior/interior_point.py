@@ -80,7 +80,8 @@ class InteriorState:
     inner: Any = None
     error: float = np.inf
     objective: float = np.nan
-    violation: float = np.nan
+    #: c(x) minus slacks or bounds, of every row
+    residual: Vector | None = None
     step: float = np.nan
     ended: Ending | None = None
 
@@ -156,7 +157,7 @@ class InteriorPoint:
             error=error,
             acceptable=acceptable,
             objective=estimate.f if estimate.f is not None else np.nan,
-            violation=float(np.abs(h).max(initial=0.0)),
+            residual=h,
         )
         if error <= self._tolerance or acceptable >= PATIENCE:
             return replace(state, ended=Ending.SOLVED)
@@ -384,7 +385,7 @@ class InteriorPoint:
             phi = b.value(estimate, v, state.mu, state.lower, state.upper)
             state = replace(
                 state,
-                violation=_largest(h),
+                residual=h,
                 objective=estimate.f if estimate.f is not None else np.nan,
             )
             before = float(state.filter[-1, 0])

@@ -43,7 +43,7 @@ def test_answers_are_in_the_models_units(scaling, algorithm, solver):
 def test_the_engines_are_told(scaling, factors, length):
     setup = prepare(model(factors), validated({"scaling": scaling}))
     assert setup.method._solving._factors.variables[0] == pytest.approx(length)
-    assert setup.beginning().state.sizes.x[0] == pytest.approx(length)
+    assert setup.beginning().state.sizes.reach[0] == pytest.approx(length)
 
 
 def test_without_factors_the_engines_choose():

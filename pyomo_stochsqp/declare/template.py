@@ -2,7 +2,8 @@ r"""Writing a template expression out for many scenarios: expr(x, w_1), expr(x, 
 
 The template is flattened once into a list of steps, one for each node that depends on a random
 number; everything else is shared by all copies. Making a copy then runs through the steps, which is
-several times as fast as Pyomo's general replacement visitor.
+several times as fast as Pyomo's general replacement visitor. An expectation inside is a number,
+whatever stands under it, and is shared, too.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class Template:
             if id(node) in replaced:
                 known[id(node)] = self._new_slot(node, True)
                 self._leaves.append((known[id(node)], id(node)))
-            elif node.__class__ in native_numeric_types or not node.is_expression_type():
+            elif _is_whole(node):
                 known[id(node)] = self._new_slot(node, False)
             elif not arguments_done:
                 stack.append((node, True))
@@ -69,3 +70,10 @@ class Template:
         self._slots.append(node)
         self._depends.append(depends)
         return len(self._slots) - 1
+
+
+def _is_whole(node: Any) -> bool:
+    """Whether there is nothing to look for inside."""
+    if node.__class__ in native_numeric_types or not node.is_expression_type():
+        return True
+    return getattr(node, "is_expectation", False)

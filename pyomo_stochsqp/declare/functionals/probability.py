@@ -1,0 +1,76 @@
+r"""The probability of an event, P(e <= 0), as a value and as a chance constraint.
+
+As a value it is smoothed, E[step(-e)] (rounding.py). As a constraint that would not do: where the
+event is nearly certain, or nearly impossible, the smoothed probability is flat and its slope tells
+nothing. The quantile knows the way from everywhere, and
+
+    P(e <= 0) >= p      if and only if      q <= 0,      q = Quantile[e, p].
+
+So the row is read as  p - q D >= p,  D the density of e at q: a linear model of the probability
+about level p, exact where it matters, with the slope, the multiplier and the units of the
+probability itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyomo.core.expr import relational_expr as re
+
+from ...errors import ModelError
+from ..formula_node import FormulaData
+from .averages import argument, mean, plain_mean, variance
+from .quantile import QuantileData
+from .rounding import rounding
+
+
+class ProbabilityData(FormulaData):
+    """One Probability(...) node: of ``argument`` <= 0."""
+
+    __slots__ = ("_rows", "argument", "width")
+
+    def __init__(self, event: Any, a: Any, width: Any):
+        self.argument = a
+        self.width = width
+        smooth = rounding(f"Probability({event})", a, variance(a, plain_mean(a)), width)
+        super().__init__("P", (event,), mean(lambda v: smooth.step(-v), a))
+        self._rows: dict[float, Any] = {}
+
+    def around(self, level: float) -> Any:
+        """The probability as it is near a level, by the quantile."""
+        if not 0.0 < level < 1.0:
+            raise ModelError(
+                f"{self}: a probability of {level:g} is no chance constraint. For what must always "
+                "hold, bound the random number; otherwise ask for a level between 0 and 1."
+            )
+        if level not in self._rows:
+            q = QuantileData(self.argument, level, self.width)
+            density = mean(lambda v: q.rounding.bump(q - v), self.argument)
+            self._rows[level] = level - q * density
+        return self._rows[level]
+
+
+def Probability(
+    event: Any, width: Any = None, weights: Any = None, *, renormalise: bool = False
+) -> ProbabilityData:
+    """The probability of an event, ``Probability(loss <= 10)``.
+
+    In a constraint, ``Probability(loss <= 10) >= 0.95``, it is a chance constraint. Over explicit
+    scenarios give a slice, list or mapping of numbers: the event is that they are <= 0.
+    """
+    z = _at_most_zero(event)
+    a = argument(z, weights, renormalise)
+    return ProbabilityData(event if a is z else a, a, width)
+
+
+def _at_most_zero(event: Any) -> Any:
+    """e, for an event e <= 0."""
+    if isinstance(event, re.InequalityExpression):
+        smaller, larger = event.args
+        return smaller - larger
+    if isinstance(event, (re.EqualityExpression, re.RangedExpression, bool)):
+        raise ModelError(
+            f"Probability({event}): an event is one inequality between random numbers. Write a "
+            "range as the difference of two probabilities."
+        )
+    return event
