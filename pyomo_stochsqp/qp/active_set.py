@@ -62,6 +62,8 @@ class ActiveSet:
             new_bounds = self._corrected_bounds(qp, bounds, d, y)
             new_rows = self._corrected_rows(qp, rows, y, w)
             if (new_bounds == bounds).all() and (new_rows == rows).all():
+                if self._misses(qp, rows, w):
+                    return None  # dependent rows, whose equations contradict each other
                 y = np.where(rows * y < 0.0, np.where(self._equality, y, 0.0), y)
                 y = np.minimum(np.maximum(y, -qp.rho), qp.rho)
                 return ActivePoint(qp.in_box(d), y, w, bounds, rows, correction)
@@ -84,6 +86,12 @@ class ActiveSet:
         d = np.where(bounds != 0.0, d_fixed, solution.d)
         y = np.where(active, solution.y, y_fixed)
         return d, y, qp.times(d)
+
+    def _misses(self, qp: QP, rows: Vector, w: Vector) -> bool:
+        """Whether an active row is not where it was asked to be."""
+        off = np.where(rows == 1.0, w - qp.b, np.where(rows == -1.0, w - qp.a, 0.0))
+        size = qp.unconstrained_scale() + np.abs(w).max(initial=0.0)
+        return float(np.abs(off).max(initial=0.0)) > ROUNDING * size
 
     def _corrected_bounds(self, qp: QP, bounds: Vector, d: Vector, y: Vector) -> Vector:
         pull = qp.pull(y)

@@ -187,7 +187,10 @@ class ElasticQP:
         bounds, rows = point.guess()
         if isinstance(qp.hessian, Diagonal):
             y = snapped(qp, point.y, rows)
-            return self._from_newton(qp, self._newton.solve(qp, y, FINISHING), steps)
+            finished = self._from_newton(qp, self._newton.solve(qp, y, FINISHING), steps)
+            if finished is not None:
+                return finished
+            # multipliers so large that d(y) is rounding: their rows are better kept as equations
         found = self._active_set.solve(qp, bounds, rows, FINISHING)
         return self._from_active_set(qp, found, steps)
 

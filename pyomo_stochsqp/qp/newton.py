@@ -125,9 +125,10 @@ class DualNewton:
 
     def _is_rounding(self, qp: QP, here: DualPoint, tolerance: float) -> bool:
         """Whether the error is what evaluating d(y) leaves of it."""
-        size = norm(qp.J)
-        blur = EPSILON * size * size * norm(here.y) / float(np.min(qp.hessian.diagonal))
-        return here.error <= max(TOLERATED * tolerance, blur)
+        sizes = qp.absolute()
+        between = here.t == here.d
+        blur = np.where(between, sizes.pull(np.abs(here.y)) / qp.hessian.diagonal, np.abs(here.d))
+        return here.error <= max(TOLERATED * tolerance, EPSILON * norm(sizes.times(blur)))
 
     def _cold_start(self, qp: QP) -> Vector:
         """The multipliers that the rows violated by clip(-g / h) would have without box."""

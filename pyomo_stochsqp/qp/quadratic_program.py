@@ -82,6 +82,11 @@ class QP:
             return self.g + y.dot(self._matrix)
         return self.g + self.jacobian.transposed(self.J, y)
 
+    def absolute(self) -> QP:
+        """The same with the absolute values of g and J: what sums in it round to is their share."""
+        return QP(np.abs(self.g), self.hessian, np.abs(self.J), self.a, self.b, self.lower,
+                  self.upper, self.rho, self.jacobian)  # fmt: skip
+
     def without_distant_rows(self) -> QP:
         """The same program without row bounds that no d of length ``REACH`` meets."""
         lengths = REACH * self.jacobian.times(np.abs(self.J), np.ones(self.g.size))
