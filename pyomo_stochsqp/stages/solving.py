@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import inf
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from ..certify import Tolerances
 from ..engines import Accuracy, Ending, Engine, Scales
 from ..nlp import NLP
-from ..oracle import Problem, Vector
+from ..oracle import Estimate, Problem
 from ..scaling import Factors
 from .judging import ACCURACY
 from .sample import StageSample
@@ -100,37 +99,44 @@ class Solving:
             return False
         return state.attempt.number + 1 < len(self._in_turn(state))
 
-    def with_next(self, state: StagedState, ending: Ending) -> StagedState:
-        """The next engine, from where the stage was opened; what was found is remembered."""
+    def with_next(self, state: StagedState, sample: StageSample, ending: Ending) -> StagedState:
+        """The next engine, from where the stage was opened; the best that was found is kept."""
         attempt = state.attempt
-        found = Found(state.x, state.y, ending)
-        if attempt.fallback is not None and attempt.fallback.ending is Ending.SOLVED:
-            found = attempt.fallback
+        found = self._better(attempt.fallback, Found(state.x, state.y, ending), sample)
         number = attempt.number + 1
         other = attempt._replace(inner=None, number=number, fallback=found, again=0, resized=0)
         engines = self._in_turn(state)
         note = f"{engines[number - 1].name} ended: {ending.value}; now {engines[number].name}"
         return replace(state, x=attempt.x, y=attempt.y, attempt=other, note=note)
 
-    def better_of_two(
+    def best_of_all(
         self, state: StagedState, sample: StageSample, ending: Ending
     ) -> tuple[StagedState, Ending]:
         """All engines have failed: the point that violates less, or has the lower objective."""
-        other = state.attempt.fallback
-        if ending is Ending.SOLVED or other is None:
-            return state, ending
+        best = self._better(state.attempt.fallback, Found(state.x, state.y, ending), sample)
+        return replace(state, x=best.x, y=best.y), best.ending
 
-        def badness(x: Vector) -> tuple[float, float]:
-            e = sample.nlp.evaluate(x)
-            if e.issue is not None or e.f is None:
-                return inf, inf
-            size = float((self._problem.violation(e.c) / (1.0 + np.abs(e.c))).max(initial=0.0))
-            return (0.0 if size < NEARLY_FEASIBLE * self._tolerances.feasibility else size), e.f
+    def _better(self, known: Found | None, new: Found, sample: StageSample) -> Found:
+        """The one found before, unless the new one is clearly better."""
+        if known is None or new.ending is Ending.SOLVED:
+            return new
+        if known.ending is Ending.SOLVED:
+            return known
+        before, after = sample.nlp.evaluate(known.x), sample.nlp.evaluate(new.x)
+        if before.issue is not None or before.f is None:
+            return new
+        if after.issue is not None or after.f is None:
+            return known
+        size = 1.0 + np.maximum(np.abs(before.c), np.abs(after.c))
 
-        (violation, f), (now, f_now) = badness(other.x), badness(state.x)
-        if (violation == 0.0 and (now > 0.0 or f <= f_now)) or CLEARLY * violation <= now:
-            return replace(state, x=other.x, y=other.y), other.ending
-        return state, ending
+        def violation(e: Estimate) -> float:
+            worst = float((self._problem.violation(e.c) / size).max(initial=0.0))
+            return 0.0 if worst < NEARLY_FEASIBLE * self._tolerances.feasibility else worst
+
+        was, now = violation(before), violation(after)
+        if was == now == 0.0:
+            return new if after.f < before.f else known
+        return new if now < CLEARLY * was else known
 
     def _in_turn(self, state: StagedState) -> Sequence[EngineFactory]:
         if state.stage > 0:

@@ -199,8 +199,8 @@ class Staged:
         if ending is Ending.STALLED and not state.attempt.again and sample.subsampled:
             return self._again(state)
         if ending is not Ending.SOLVED and self._solving.another(state, ending):
-            return self._started(self._solving.with_next(state, ending))
-        state, ending = self._solving.better_of_two(state, sample, ending)
+            return self._started(self._solving.with_next(state, sample, ending))
+        state, ending = self._solving.best_of_all(state, sample, ending)
         if ending is Ending.UNBOUNDED:
             return replace(state, ended=Stop.UNBOUNDED)
         if flat >= FLAT_STAGES:
@@ -230,8 +230,8 @@ class Staged:
         if state.attempt.again + 1 < ATTEMPTS and ending is Ending.SOLVED:
             return self._again(state)
         if self._solving.another(state, ending):
-            return self._started(self._solving.with_next(state, ending))
-        state, ending = self._solving.better_of_two(state, sample, ending)
+            return self._started(self._solving.with_next(state, sample, ending))
+        state, ending = self._solving.best_of_all(state, sample, ending)
         message = _FLAT if ending is Ending.FLAT else ""
         return replace(state, ended=_STOPS.get(ending, Stop.STALLED), message=message)
 
