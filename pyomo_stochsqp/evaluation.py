@@ -19,7 +19,7 @@ from .certify.replicates import estimated, quantile, standard_error
 from .compile import compile_program
 from .declare import StochasticProgram, read_model
 from .errors import ModelError, OptionError
-from .oracle import EVALUATION_STREAM, EvaluationIssue, Sample, whole_sample
+from .oracle import CLOSELY, EVALUATION_STREAM, EvaluationIssue, Sample, whole_sample
 from .oracles import model_oracle
 from .sample import Sampler
 
@@ -120,6 +120,7 @@ def evaluate(
             "model first, or set its variables."
         )
     oracle = model_oracle(program, compile_program(program), Sampler(program.sources, seed))
+    oracle.narrow(CLOSELY)
     rows = _rows_of_a_full_pass(program)
     exact = rows is not None and rows <= samples
     if exact:

@@ -3,7 +3,7 @@ r"""The number that stands for E[F(x, w)] when somebody asks for ``pyo.value``.
 Over data it is the exact average. Over a distribution it is an estimate: the mean over 2^14
 scenarios, a scrambled Sobol' set wherever all numbers have quantiles, always the same ones, so that
 equal points have equal values. Its error is not reported; :func:`~pyomo_stochsqp.evaluate` gives
-one, from fresh scenarios.
+one, from fresh scenarios. Kinks are hardly rounded off at all: only derivatives need that.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from .compile.cache import CompilerCache
 from .declare.formula_node import RandomFormula
 from .declare.read import read_formula
-from .oracle import EVALUATION_STREAM, exact_estimate
+from .oracle import CLOSELY, EVALUATION_STREAM, exact_estimate
 from .oracles import model_oracle
 from .sample import Sampler
 
@@ -33,6 +33,7 @@ def expected_value(node: RandomFormula) -> float:
         node.compiled = CompilerCache()
     evaluator = node.compiled(program, False)
     oracle = model_oracle(program, evaluator, Sampler(program.sources, SEED))
+    oracle.narrow(CLOSELY)
     x = np.array([v.value for v in program.variables], dtype=float)
     if any(source.size is None for source in oracle.sources):
         batch = [SCENARIOS] * len(oracle.sources)

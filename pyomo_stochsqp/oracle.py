@@ -29,6 +29,10 @@ Vector = NDArray[np.float64]
 #: distance from a bound, relative to it, of points that are meant to be inside
 INSIDE = 1e-2
 
+#: widths over which kinks are rounded off, from one level to the next; the level that is good
+#: enough for values, and the last one (PlugInOracle)
+NARROWER, CLOSELY, NARROWEST = 0.25, 4, 8
+
 #: Sample streams are independent of each other for every iteration number.
 ITERATION_STREAM, VALIDATION_STREAM, SETUP_STREAM, PROBE_STREAM, EVALUATION_STREAM = range(5)
 STAGE_STREAM, SPREAD_STREAM, CURVATURE_STREAM, PREFIX_STREAM = range(5, 9)
@@ -238,8 +242,15 @@ class PlugInOracle(Oracle, Protocol):
     """An oracle whose functions contain formulas of expectations: its estimates are not linear in
     the sample, so that the mean of estimates is not the estimate on all scenarios."""
 
-    #: scenarios that second derivatives need
-    for_curvature: int
+    #: kinks are rounded off over widths that :meth:`narrow` changes
+    rounded: bool
+
+    @property
+    def for_curvature(self) -> int:
+        """Scenarios that second derivatives need."""
+
+    def narrow(self, level: int) -> None:
+        """From now on widths are NARROWER^level times what they were at first."""
 
     def pooled(self, x: Vector, samples: Sequence[Sample], objective: bool = False) -> Estimate:
         """The estimate on all scenarios of some samples of equal size together."""

@@ -12,9 +12,9 @@ words          what it says, in a sentence
 judged         what a run asks of a method that certifies its points
 """
 
-from .certificate import Certificate, Sizes
+from .certificate import Certificate, Look, Sizes
 from .certifier import Certifier
 from .judged import JudgedMethod, JudgedState
 from .tolerances import Tolerances
 
-__all__ = ["Certificate", "Certifier", "JudgedMethod", "JudgedState", "Sizes", "Tolerances"]
+__all__ = ["Certificate", "Certifier", "JudgedMethod", "JudgedState", "Look", "Sizes", "Tolerances"]

@@ -58,6 +58,22 @@ class Sizes(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Look:
+    """What a certificate is made with."""
+
+    #: chooses the scenarios that spreads are measured on
+    number: int
+    sizes: Sizes
+    confidence: float
+    #: rows that contradict each other within their noise, and by how much
+    relaxed: Vector | None = None
+    #: the level at which kinks are rounded off, if that is to be accounted for; with the noise of
+    #: what is then known of narrower kinks?
+    narrowing: int | None = None
+    noise_of_kinks: bool = False
+
+
+@dataclass(frozen=True)
 class Certificate:
     """Errors of one point. Bounds equal the errors where they are exact."""
 
@@ -69,6 +85,8 @@ class Certificate:
     objective_error: float
     #: its spread over single scenarios
     objective_spread: float
+    #: what rounding kinks off adds to it, which was taken off again; NaN if nobody asked
+    objective_rounded: float
     #: violation of every row: estimate, confidence bounds, and what it is compared with
     violation: Vector
     violation_lower: Vector

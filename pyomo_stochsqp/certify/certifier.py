@@ -3,20 +3,20 @@ r"""Making certificates (see certificate.py): one evaluation of every replicate,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf
+from math import inf, nan
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..nlp import SampleAverage
-from ..oracle import EvaluationIssue, Jacobian, Oracle, Sample, Vector
+from ..oracle import EvaluationIssue, Jacobian, Oracle, PlugInOracle, Sample, Vector
 from .certificate import (
     ROUNDING,
     SHARE,
     VARIABLE_ROUNDING,
     ZERO,
     Certificate,
-    Sizes,
+    Look,
     objective_rounding,
     row_sizes,
     variable_sizes,
@@ -30,6 +30,7 @@ from .replicates import (
     rare_events,
     spreading,
     standard_error,
+    unrounded,
 )
 from .spreads import Pairs, Spreads
 
@@ -53,20 +54,17 @@ class Certifier:
         y: Vector,
         samples: Sequence[Sample],
         curvature_samples: Sequence[Sample],
-        number: int,
-        sizes: Sizes,
-        confidence: float,
-        relaxed: Vector | None = None,
+        look: Look,
     ) -> tuple[Certificate, Values] | EvaluationIssue:
-        """A certificate of x on independent samples, or on a single, exact one.
-
-        ``y`` are multipliers for second derivatives, ``number`` chooses the scenarios that spreads
-        are measured on, ``relaxed`` rows are those that contradict each other within their noise.
+        """A certificate of x on independent samples, or on a single, exact one; with the values
+        that it is based on. ``y`` are multipliers for second derivatives.
         """
-        values = estimated(self._oracle, x, samples)
-        if isinstance(values, EvaluationIssue):
-            return values
+        made = self._values(x, samples, look)
+        if isinstance(made, EvaluationIssue):
+            return made
+        values, rounded = made
         problem, exact = self._problem, values.count == 1
+        number, sizes, confidence = look.number, look.sizes, look.confidence
         mean = values.mean()
         assert mean.f is not None
         spread = Spreads.none(problem) if exact else self._pairs.spreads(x, number, samples)
@@ -79,7 +77,9 @@ class Certifier:
         by_rows, at_most = self._by_rows(J, row_size, x)
         length = np.maximum(known, SHARE * by_rows)
         length = np.where(length > 0.0, length, 1.0)
-        request = Request(x, y, values, mean, known, length, row_size, size, confidence, relaxed)
+        request = Request(
+            x, y, values, mean, known, length, row_size, size, confidence, look.relaxed
+        )
         found = self._locator.located(
             SampleAverage(self._oracle, samples, curvature_samples), request
         )
@@ -94,6 +94,7 @@ class Certifier:
             objective=mean.f,
             objective_error=float(standard_error(values.f[:, None])[0]),
             objective_spread=spread.f,
+            objective_rounded=rounded,
             violation=problem.violation(mean.c),
             # the least and the largest distance of a point of [low, high] to the row's interval
             violation_lower=np.maximum(
@@ -132,6 +133,31 @@ class Certifier:
         )
         return certificate, values
 
+    def _values(
+        self, x: Vector, samples: Sequence[Sample], look: Look
+    ) -> tuple[Values, float] | EvaluationIssue:
+        """What the replicates say, and what rounding kinks off has added to the objective."""
+        oracle, level = self._oracle, look.narrowing
+        if not self.rounded or level is None:
+            values = estimated(oracle, x, samples)
+            return values if isinstance(values, EvaluationIssue) else (values, nan)
+        assert isinstance(oracle, PlugInOracle)
+        oracle.narrow(level)
+        values = estimated(oracle, x, samples)
+        if isinstance(values, EvaluationIssue):
+            return values
+        closer = unrounded(oracle, x, samples, level, values)
+        if isinstance(closer, EvaluationIssue):
+            return closer
+        if not look.noise_of_kinks:
+            closer = values.about(closer.mean())
+        return closer, float(values.f.mean() - closer.f.mean())
+
+    @property
+    def rounded(self) -> bool:
+        """Whether kinks were rounded off."""
+        return isinstance(self._oracle, PlugInOracle) and self._oracle.rounded
+
     def objective_spread(self, x: Vector, number: int, samples: Sequence[Sample]) -> float:
         """The spread of the objective over single scenarios, as a certificate would find it."""
         return self._pairs.spreads(x, number, samples).f
@@ -139,7 +165,7 @@ class Certifier:
     def _spreading(self, values: Values, spread: Spreads) -> bool:
         everything = np.column_stack([values.f[:, None], values.g, values.c])
         suspect = any(source.heavy for source in self._oracle.sources)
-        return spreading(everything, spread.typical, values.scenarios, suspect)
+        return spreading(everything, spread.of_all, spread.typical, values.scenarios, suspect)
 
     def _by_rows(self, J: Vector, sizes: Vector, x: Vector) -> tuple[Vector, Vector]:
         """The least and the largest value of every variable that would make up a row of that size
@@ -162,6 +188,6 @@ def _heavy(values: Values, gradients: NDArray[np.float64]) -> bool:
 def _rare(values: Values, spread: Spreads) -> bool:
     """Nothing varies at all, or, of what hardly ever varies, something does in a few replicates."""
     everything = np.column_stack([values.f[:, None], values.g, values.c])
-    still = np.concatenate(([spread.f], spread.g, spread.c)) == 0.0
+    still = spread.of_all == 0.0
     silent = bool(still.all()) and not np.ptp(np.column_stack([everything, values.J]), axis=0).any()
     return silent or rare_events(everything[:, still])

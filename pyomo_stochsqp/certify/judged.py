@@ -29,6 +29,10 @@ class JudgedState(State, Protocol):
         """The largest sizes seen."""
 
     @property
+    def narrowed(self) -> int:
+        """The level at which kinks are rounded off."""
+
+    @property
     def message(self) -> str:
         """More about why the method has ended."""
 

@@ -16,6 +16,11 @@ replicates. The value P of all scenarios together has R times less, and P + (P -
 that order (the jackknife). The replicates are moved there; how much they disagree is to first order
 the same (the delta method).
 
+Kinks that were rounded off over a width w leave an error of order w, or of a higher one. Values V'
+over NARROWER times the width tell: V + (V' - V) / (1 - NARROWER) has no error of first order. V' is
+the noisier, for fewer scenarios lie within narrower kinks. So the mean of this counts, with the
+noise of V; only where that leaves a doubt is the noise of both looked at.
+
 Three things spoil that, and all of them show. A heavy tail: one replicate lies further from the
 others than normal numbers would (Grubbs' test). A rare event: most replicates agree to the last
 digit, because nothing has happened in them (and not because their scenarios are spread so evenly
@@ -26,7 +31,7 @@ replicates stand out from the others however large they are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import pi
 from typing import Any
@@ -36,6 +41,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from ..oracle import (
+    NARROWER,
     Estimate,
     EvaluationIssue,
     Oracle,
@@ -61,6 +67,8 @@ ROUNDING = 1e-12
 #: a spread that exceeds the typical one by more than this may have no limit: that of a lognormal
 #: number with sigma = 2 does by 20
 SPREADING = 30.0
+#: ... and is no larger than this share of what a few dozen scenarios show, if it has one
+LARGER = 0.3
 #: a deviation of this many typical ones is none of a normal number: their largest of 64 is about 4
 STANDS_OUT = 20.0
 
@@ -85,21 +93,26 @@ class Values:
             self.g.mean(axis=0), self.c.mean(axis=0), self.J.mean(axis=0), float(self.f.mean())
         )
 
-    def centred(self, pooled: Estimate) -> Values:
-        """The same about another centre (see the head of this file)."""
-        assert pooled.f is not None
+    def about(self, centre: Estimate) -> Values:
+        """The same deviations about another mean."""
+        return self._combined(lambda v, mean: v - v.mean(axis=0) + mean, centre)
+
+    def jackknifed(self, pooled: Estimate) -> Values:
+        """The same about the value of all scenarios together (see the head of this file)."""
         share = 1.0 / (self.count - 1)
+        return self._combined(lambda v, whole: v - (1.0 + share) * (v.mean(axis=0) - whole), pooled)
 
-        def moved(values: Any, whole: Any) -> Any:
-            mean = values.mean(axis=0)
-            return values - mean + whole + share * (whole - mean)
+    def towards(self, other: Values, share: float) -> Values:
+        """These plus a share of the way to others of the same scenarios."""
+        return self._combined(lambda v, w: v + share * (w - v), other)
 
+    def _combined(self, by: Callable[[Any, Any], Any], other: Values | Estimate) -> Values:
         return replace(
             self,
-            f=moved(self.f, pooled.f),
-            g=moved(self.g, pooled.g),
-            c=moved(self.c, pooled.c),
-            J=moved(self.J, pooled.J),
+            f=by(self.f, other.f),
+            g=by(self.g, other.g),
+            c=by(self.c, other.c),
+            J=by(self.J, other.J),
         )
 
 
@@ -125,8 +138,20 @@ def estimated(oracle: Oracle, x: Vector, samples: Sequence[Sample]) -> Values | 
     )
     if len(samples) > 1 and isinstance(oracle, PlugInOracle):
         pooled = oracle.pooled(x, samples, objective=True)
-        return pooled.issue or values.centred(pooled)
+        return pooled.issue or values.jackknifed(pooled)
     return values
+
+
+def unrounded(
+    oracle: PlugInOracle, x: Vector, samples: Sequence[Sample], level: int, values: Values
+) -> Values | EvaluationIssue:
+    """The values without what kinks rounded off at that level leave in them."""
+    oracle.narrow(level + 1)
+    closer = estimated(oracle, x, samples)
+    oracle.narrow(level)
+    if isinstance(closer, EvaluationIssue):
+        return closer
+    return values.towards(closer, 1.0 / (1.0 - NARROWER))
 
 
 def standard_error(values: Matrix) -> Vector:
@@ -174,19 +199,21 @@ def rare_events(values: Matrix) -> bool:
     return False
 
 
-def spreading(values: Matrix, typical: Vector, count: int, suspect: bool) -> bool:
+def spreading(values: Matrix, spread: Vector, typical: Vector, count: int, suspect: bool) -> bool:
     """Whether spreads of single scenarios grow with the sample.
 
     A rare event does that, too; but where it has a variance, means of many scenarios are normal
-    numbers by and by, and no single replicate stands out.
+    numbers by and by, and no single replicate stands out. Nor is a spread growing that a few dozen
+    scenarios show to be larger.
 
-    ``values`` are means over ``count`` scenarios in all, one line per replicate; ``typical`` are
-    spreads that most of a few dozen scenarios have. Of a ``suspect`` distribution it is known that
-    it has no variance: evenly spread, its extremes look alike in all replicates.
+    ``values`` are means over ``count`` scenarios in all, one line per replicate; ``spread`` is that
+    of a few dozen scenarios, ``typical`` that of most of them. Of a ``suspect`` distribution it is
+    known that it has no variance: evenly spread, its extremes look alike in all replicates.
     """
     size = ROUNDING * np.abs(values).max(axis=0)
     many = standard_error(values) * np.sqrt(count)
     grows = (many > SPREADING * np.maximum(typical, size)) & (many > size)
+    grows &= (many > LARGER * spread) | suspect
     off = np.abs(values - np.median(values, axis=0))
     stands_out = off.max(axis=0) > STANDS_OUT * np.median(off, axis=0)
     return bool((grows & (stands_out | suspect)).any())

@@ -30,6 +30,11 @@ class Spreads(NamedTuple):
     #: the same of all of them as the middle half of the pairs shows it, whatever the others do
     typical: Vector
 
+    @property
+    def of_all(self) -> Vector:
+        """F, its gradient and C, one after the other."""
+        return np.concatenate(([self.f], self.g, self.c))
+
     @classmethod
     def none(cls, problem: Problem) -> Spreads:
         n, m = problem.n, problem.m

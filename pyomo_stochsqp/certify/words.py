@@ -26,7 +26,10 @@ def in_words(c: Certificate, row_names: Sequence[str], variable_names: Sequence[
     name = _name(variable_names, j, "variable ")
     said.append(f"{name} within {_short(c.displacement[j])}")
     level = "exactly" if c.exact else f"{100 * c.confidence:.3g} %"
-    return f"{', '.join(said)} ({level})"
+    rounded = ""
+    if abs(c.objective_rounded) > c.objective_rounding:
+        rounded = f"; rounding kinks off was worth {_short(c.objective_rounded)}"
+    return f"{', '.join(said)} ({level}){rounded}"
 
 
 def cautions(c: Certificate) -> list[str]:

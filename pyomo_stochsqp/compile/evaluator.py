@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from pyomo.common.gc_manager import PauseGC
 
 from ..declare.program import Batch, StochasticProgram
+from ..declare.width_factor import narrowed
 from ..oracle import Estimate, EvaluationIssue
 from .diagnose import diagnose
 from .full_pass import chunks
@@ -87,6 +88,7 @@ class Evaluator:
         self, program: StochasticProgram, jit: Any = "auto", levels: Sequence[Evaluator] = ()
     ):
         self.levels = levels
+        self._narrowing = 0
         self.program = program
         self.variables: Sequence[Any] = program.variables
         self.plan = Plan(program)
@@ -235,8 +237,18 @@ class Evaluator:
 
     def reload(self) -> None:
         """Read mutable Params and values of fixed variables again; nothing is recompiled."""
+        self._reload(0)
+
+    def narrow(self, level: int) -> None:
+        """Round kinks off over widths that are so many times four times smaller than usual."""
+        if level != self._narrowing and self.program.rounded:
+            with narrowed(level):
+                self._reload(level)
+
+    def _reload(self, narrowing: int) -> None:
+        self._narrowing = narrowing
         for level in self.levels:
-            level.reload()
+            level._reload(narrowing)
         self.plan.refresh()
         self._space.reload()
         self._base()

@@ -3,6 +3,7 @@
 expectation       E(...), a node of Pyomo expressions
 formula_node      what such nodes have in common; symbol, the number that stands for one
 functionals/      Variance, CVaR, Probability and others, by name
+width_factor      how closely their kinks are rounded off, for all models at once
 randomness/       RandomParam, RandomSource and all that can stand behind them
 program           the record that is handed on: StochasticProgram
 read              a model becomes that record

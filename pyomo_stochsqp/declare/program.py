@@ -169,6 +169,8 @@ class StochasticProgram:
     random_params: Sequence[Any] = ()
     #: the numbers t of formulas, those of lower levels first
     definitions: Sequence[Definition] = ()
+    #: kinks were rounded off by their spread (functionals/rounding.py)
+    rounded: bool = False
 
     def of_level(self, level: int) -> StochasticProgram:
         """The definitions of one level as rows; symbols are variables, after the others."""

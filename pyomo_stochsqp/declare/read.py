@@ -83,6 +83,7 @@ def read_model(model: Any) -> StochasticProgram:
         leaves=leaves,
         random_params=list(reader.random_params.values()),
         definitions=reader.numbered_definitions(),
+        rounded=reader.rounded,
     )
 
 
@@ -105,6 +106,7 @@ def read_formula(node: RandomFormula) -> StochasticProgram:
         leaves=leaves,
         random_params=list(reader.random_params.values()),
         definitions=reader.numbered_definitions(),
+        rounded=reader.rounded,
     )
 
 
@@ -150,6 +152,8 @@ class _Reader:
         self.variables: dict[int, Any] = {}
         self.random_params: dict[int, Any] = {}
         self.randomness = Randomness()
+        #: kinks were rounded off by their spread
+        self.rounded = False
         self._definitions = Definitions(lambda node, where: self.function(node, where)[0])
 
     def numbered_definitions(self) -> list[Definition]:
@@ -244,6 +248,7 @@ class _Reader:
 
     def _collect(self, seen: Contents) -> None:
         self.variables.update(seen.variables)
+        self.rounded = self.rounded or seen.rounded
         for member in (*seen.random.values(), *seen.pinned.values()):
             component = member.parent_component()
             self.random_params[id(component)] = component

@@ -16,6 +16,7 @@ from pyomo.core.expr.numvalue import native_numeric_types
 from .formula_node import RandomFormula
 from .randomness.random_param import RandomParamData
 from .symbol import Symbol
+from .width_factor import WidthFactor
 
 # Kinds of nodes. Plain numbers, because they are compared once per node.
 _EXPRESSION = 0
@@ -29,6 +30,7 @@ _FUNCTION = 7  # of one argument; floor and ceil are among them
 _CHOICE = 8  # Expr_if
 _EXTERNAL = 9
 _SYMBOL = 10  # stands for an expectation
+_WIDTH = 11
 
 _STEPS = ("ceil", "floor")
 _NAMES = {_CHOICE: "Expr_if", _EXTERNAL: "an external function"}
@@ -44,6 +46,7 @@ class Contents:
         "obstacle",
         "pinned",
         "random",
+        "rounded",
         "symbols",
         "valueless",
         "variables",
@@ -63,6 +66,8 @@ class Contents:
         self.named: dict[int, Any] = {}
         #: abs, min or max of variables and random numbers: kinks that a mean rounds off
         self.kinked = False
+        #: kinks that were rounded off by their spread
+        self.rounded = False
         #: (function, node) of a function of the variables that has no derivative here
         self.obstacle: tuple[str, Any] | None = None
         #: a fixed variable without a value
@@ -104,6 +109,8 @@ def scan(expr: Any) -> Contents:
                 stack.append(variable)
         elif kind == _SYMBOL:
             found.symbols[id(node)] = node
+        elif kind == _WIDTH:
+            found.rounded = True
         elif kind != _LEAF:
             stack.extend(node.args[::-1])
             obstacle = _obstacle(kind, node)
@@ -136,6 +143,7 @@ def _kind_of(node: Any) -> int:
         (_EXPECTATION, lambda: isinstance(node, RandomFormula)),
         (_RANDOM, lambda: isinstance(node, RandomParamData)),
         (_SYMBOL, lambda: isinstance(node, Symbol)),
+        (_WIDTH, lambda: isinstance(node, WidthFactor)),
         (_VARIABLE, lambda: not node.is_expression_type() and bool(node.is_variable_type())),
         (_LEAF, lambda: not node.is_expression_type()),
         (_NAMED, lambda: bool(node.is_named_expression_type())),

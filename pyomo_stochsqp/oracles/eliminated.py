@@ -49,7 +49,7 @@ Indices = NDArray[np.intp]
 STARTING, NEAR = 1 << 11, 0.1
 #: scenarios that second derivatives are averaged over; those of quantiles see only scenarios that
 #: lie next to them
-CURVATURE, CURVATURE_OF_QUANTILES = 1 << 12, 1 << 15
+CURVATURE, CURVATURE_OF_QUANTILES, LARGEST_CURVATURE = 1 << 12, 1 << 15, 1 << 18
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,8 @@ class Eliminated:
         self._k = sum(level.oracle.problem.m for level in levels)
         self._n = outer.problem.n - self._k
         self.sources = outer.sources
-        solved = any(level.implicit.size for level in levels)
-        self.for_curvature = CURVATURE_OF_QUANTILES if solved else CURVATURE
+        self.rounded = outer.rounded
+        self._narrowing = 0
         self.spreads_evenly = outer.spreads_evenly
         self._supports = self._dependencies()
         self._rows = _ReducedRows(outer.problem, self._n, self._supports)
@@ -115,6 +115,19 @@ class Eliminated:
     def halves(self, sample: Sample, least: int) -> tuple[Sample, Sample] | None:
         """A batch in two equal parts; None if it has fewer scenarios of a source, or an end."""
         return self._outer.halves(sample, least)
+
+    # -- rounding ---------------------------------------------------------------------------------
+
+    @property
+    def for_curvature(self) -> int:
+        if not any(level.implicit.size for level in self._levels):
+            return CURVATURE
+        return min(CURVATURE_OF_QUANTILES * 4**self._narrowing, LARGEST_CURVATURE)
+
+    def narrow(self, level: int) -> None:
+        if level != self._narrowing:
+            self._narrowing, self._last = level, None
+            self._outer.narrow(level)
 
     # -- estimates --------------------------------------------------------------------------------
 
@@ -214,7 +227,9 @@ class Eliminated:
             own = n + level.first + level.implicit
             s[level.first + level.implicit] = -a[level.implicit, own]
             A[here] = a
-            T[here] = (a[:, :n] + a[:, n : n + level.first] @ T[: level.first]) / s[here, None]
+            by_x = a[:, :n] + a[:, n : n + level.first] @ T[: level.first]
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                T[here] = by_x / s[here, None]
         if not np.isfinite(T).all():
             return EvaluationIssue("a formula of expectations", "it has no derivative here")
         return Point(z, _mean(self._outer, z, samples, objective), T, A, s)

@@ -75,6 +75,15 @@ class ModelOracle:
             return self._evaluator.evaluate(x, payload, objective)
         return self._evaluator.evaluate_pieces(x, map(pieces, payload), objective)
 
+    @property
+    def rounded(self) -> bool:
+        """Whether kinks were rounded off by their spread."""
+        return self._evaluator.program.rounded
+
+    def narrow(self, level: int) -> None:
+        """Round them off over widths so many times four times smaller."""
+        self._evaluator.narrow(level)
+
     def hessian_pattern(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         return self._evaluator.hess_indptr, self._evaluator.hess_indices
 

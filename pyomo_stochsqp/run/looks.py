@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..certify import Certificate, Certifier, Sizes, Tolerances
+from ..certify import Certificate, Certifier, Look, Sizes, Tolerances
 from ..certify.replicates import look_confidence, replicates_for
 from ..method import Method, Stop
 from ..oracle import (
@@ -51,6 +51,8 @@ class LookedState:
     ended: Stop | None = None
     message: str = ""
     note: str = ""
+    #: kinks stay rounded off as they are
+    narrowed: int = 0
 
     @property
     def average(self) -> Vector:
@@ -112,13 +114,13 @@ class Looked:
 
     def _looked(self, state: LookedState, done: int) -> LookedState:
         looks = state.looks + 1
-        confidence = look_confidence(looks)
+        look = Look(looks, state.sizes, look_confidence(looks), narrowing=state.narrowed)
         scenarios = min(max(int(SHARE * (done - state.looked_at)), LEAST), MOST)
         samples = self._judge.samples(looks, scenarios)
         y = self._scaling.user_multipliers(state.inner.y)
         new: Certificate | None = None
         for x in (state.inner.x, state.average):
-            made = self._judge.certificate(x, y, samples, looks, state.sizes, confidence)
+            made = self._judge.certificate(x, y, samples, look)
             if made is None:
                 continue
             doubt = BENEFIT_OF_DOUBT if new is not None and not made.exact else 1.0
@@ -158,13 +160,11 @@ class Judge:
         x: Vector,
         y: Vector,
         samples: Sequence[Sample],
-        number: int,
-        sizes: Sizes,
-        confidence: float,
+        look: Look,
     ) -> Certificate | None:
         """None where x is not finite or outside of a function's domain."""
         if not np.isfinite(x).all():
             return None
         curvature = samples[: max(1, len(samples) // 4)]
-        made = self._certifier.certify(x, y, samples, curvature, number, sizes, confidence)
+        made = self._certifier.certify(x, y, samples, curvature, look)
         return None if isinstance(made, EvaluationIssue) else made[0]

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..certify import Certificate, JudgedMethod, JudgedState, Sizes, Tolerances
+from ..certify import Certificate, JudgedMethod, JudgedState, Look, Tolerances
 from ..deadline import OutOfTime, check_time, time_limit
 from ..method import Stop
 from ..oracle import Vector
@@ -173,12 +173,12 @@ def _last_look(
         scenarios = max(scenarios, state.scenarios)
     number = LAST_LOOKS + state.k
     samples = judge.samples(number, scenarios)
-    sizes: Sizes = state.sizes
+    look = Look(number, state.sizes, CONFIDENCE, narrowing=state.narrowed)
     for i, x in enumerate(points):
         if any(np.array_equal(x, earlier) for earlier in points[:i]):
             continue
         y = state.best.y if state.best is not None else np.zeros(state.y.size)
-        certificate = judge.certificate(x, y, samples, number, sizes, CONFIDENCE)
+        certificate = judge.certificate(x, y, samples, look)
         if certificate is not None:
             made.append(certificate)
 

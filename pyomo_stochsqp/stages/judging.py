@@ -11,13 +11,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..certify import Certificate, Certifier, Tolerances
+import numpy as np
+
+from ..certify import Certificate, Certifier, Look, Tolerances
 from ..certify.replicates import Values, look_confidence
 from ..method import Stop
-from ..oracle import EvaluationIssue, Problem
+from ..oracle import NARROWEST, EvaluationIssue, Problem
 from .plan import LEAST_SCENARIOS
 from .sample import StageSample
-from .state import StagedState
+from .state import Pool, StagedState
 
 #: the confidence of an exact certificate: there is nothing to be unsure of
 EXACTLY = 1.0
@@ -34,6 +36,8 @@ SPREADING_STAGES = 4
 #: relative violation up to which leaving a saddle comes first
 NEARLY_FEASIBLE = 1e-2
 
+_NARROWER = "rounding kinks off changes the answer: now over a quarter of the width"
+_KINKS = "the answer depends on how closely kinks are rounded off: it may lie on one"
 _SPREADING = (
     "the more scenarios are drawn, the more single ones weigh: an expectation may not exist; see "
     "the caution below"
@@ -50,7 +54,8 @@ class Judging:
 
     def looked(self, state: StagedState, sample: StageSample) -> StagedState:
         """The certificate of the current point on a fresh sample."""
-        made = self._certify(state, sample, look_confidence(state.looks + 1))
+        look = self._look(state, look_confidence(state.looks + 1))
+        made = self._certify(state, sample, look)
         if isinstance(made, EvaluationIssue):
             return replace(state, blur=None)
         certificate, values = made
@@ -59,7 +64,9 @@ class Judging:
         if certificate.scenarios >= LEAST_SCENARIOS and self._tolerances.noise(certificate) <= 1.0:
             state = self._pooled(replace(state, looks=state.looks + 1), sample, certificate)
             if state.best is not None and self._tolerances.met(state.best):
-                return replace(state, certificate=state.best, ended=Stop.CONVERGED)
+                state = self._converged(replace(state, certificate=state.best), sample)
+                if state.ended is not None or state.certificate is not certificate:
+                    return state
         spreading = state.in_a_row.spreading + 1 if certificate.spreading else 0
         state = replace(state, in_a_row=state.in_a_row._replace(spreading=spreading))
         if spreading >= SPREADING_STAGES:
@@ -70,15 +77,45 @@ class Judging:
 
     def judged(self, state: StagedState, sample: StageSample) -> StagedState:
         """The certificate of the exact program's solution: it needs no fresh scenarios."""
-        made = self._certify(state, sample, EXACTLY)
+        made = self._certify(state, sample, self._look(state, EXACTLY))
         if isinstance(made, EvaluationIssue):
             return state
         state, certificate = self._polished(self._noted(state, made[0]), sample, made[0])
         if self._tolerances.met(certificate):
-            return replace(state, ended=Stop.CONVERGED)
+            return self._converged(state, sample)
         if certificate.saddle and self._tolerances.feasible(certificate):
             return self._left_saddle(state, certificate)
         return state
+
+    def _converged(self, state: StagedState, sample: StageSample) -> StagedState:
+        """The last certificate is good enough; but is what it says of rounded kinks true of kinks?
+
+        If not, they are rounded off less from now on, unless that is noise: then a larger sample
+        will tell.
+        """
+        known = state.certificate
+        assert known is not None
+        if not self._certifier.rounded:
+            return replace(state, ended=Stop.CONVERGED)
+        state = replace(state, x=known.x, y=known.y)
+        look = self._look(state, known.confidence, narrowing=state.narrowed)
+        made = self._certify(state, sample, look)
+        if isinstance(made, EvaluationIssue):
+            return replace(state, best=None)
+        # multipliers are known better from more scenarios: those within the wider kinks
+        certificate = replace(made[0], y=known.y, reduced_costs=known.reduced_costs)
+        state = replace(state, certificate=certificate, best=certificate)
+        if self._tolerances.met(certificate):
+            return replace(state, ended=Stop.CONVERGED)
+        noisy = self._certify(state, sample, replace(look, noise_of_kinks=True))
+        if isinstance(noisy, EvaluationIssue):
+            return state
+        if self._tolerances.noise(noisy[0]) > 1.0:
+            return replace(state, certificate=noisy[0])
+        if state.narrowed == NARROWEST:
+            return replace(state, ended=Stop.STALLED, message=_KINKS)
+        pool = Pool(np.zeros_like(state.x))
+        return replace(state, narrowed=state.narrowed + 1, pool=pool, note=_NARROWER)
 
     def _pooled(
         self, state: StagedState, sample: StageSample, certificate: Certificate
@@ -95,7 +132,7 @@ class Judging:
             return state
         pool = state.pool.with_solution(state.x + certificate.move, sample.weight)
         moved = replace(state, x=self._problem.project(pool.mean), y=certificate.y)
-        made = self._certify(moved, sample, certificate.confidence)
+        made = self._certify(moved, sample, self._look(moved, certificate.confidence))
         if isinstance(made, EvaluationIssue) or not self._tolerances.met(made[0]):
             return state
         return replace(moved, certificate=made[0], best=made[0])
@@ -112,7 +149,8 @@ class Judging:
             if certificate.saddle or self._tolerances.excess(certificate) <= POLISHED:
                 break
             x = self._problem.project(state.x + certificate.move)
-            made = self._certify(replace(state, x=x, y=certificate.y), sample, EXACTLY)
+            there = replace(state, x=x, y=certificate.y)
+            made = self._certify(there, sample, self._look(there, EXACTLY))
             if isinstance(made, EvaluationIssue):
                 break
             if not self._is_better(made[0], certificate):
@@ -126,7 +164,7 @@ class Judging:
         return state, certificate
 
     def _is_better(self, c: Certificate, than: Certificate) -> bool:
-        """A smaller excess; or, where what is all zero is off by all of its size, smaller errors."""
+        """A smaller excess; or, where what is all zero is off by its whole size, smaller errors."""
         new, old = self._tolerances.excess(c), self._tolerances.excess(than)
         if new >= SATURATED * old:
             return new <= old and c.violation_bound.sum() < SHRINKS * than.violation_bound.sum()
@@ -140,16 +178,11 @@ class Judging:
         best = certificate if better else state.best
         return replace(state, certificate=certificate, best=best)
 
+    def _look(self, state: StagedState, confidence: float, narrowing: int | None = None) -> Look:
+        return Look(state.stage, state.sizes, confidence, state.attempt.relaxed, narrowing)
+
     def _certify(
-        self, state: StagedState, sample: StageSample, confidence: float
+        self, state: StagedState, sample: StageSample, look: Look
     ) -> tuple[Certificate, Values] | EvaluationIssue:
-        return self._certifier.certify(
-            state.x,
-            state.y,
-            sample.replicates or sample.samples,
-            sample.curvature,
-            state.stage,
-            state.sizes,
-            confidence,
-            state.attempt.relaxed,
-        )
+        samples = sample.replicates or sample.samples
+        return self._certifier.certify(state.x, state.y, samples, sample.curvature, look)

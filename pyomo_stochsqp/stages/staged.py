@@ -22,7 +22,7 @@ from ..certify import Certifier, Sizes, Tolerances
 from ..certify.replicates import replicates_for, standard_error
 from ..engines import Ending
 from ..method import Stop
-from ..oracle import Oracle, Vector, spreads_evenly
+from ..oracle import Oracle, PlugInOracle, Vector, spreads_evenly
 from ..scaling import Factors
 from .judging import Judging
 from .plan import LEAST_SCENARIOS, SMALLEST_GROWTH, finite_sizes, first_points, next_points
@@ -79,7 +79,7 @@ class Staged:
         self._replicates = replicates_for(oracle)
         self._first_points = first_points(functions, costly, self._replicates)
         #: the sample of the current stage: all of it follows from the state
-        self._drawn: tuple[tuple[int, int], StageSample] | None = None
+        self._drawn: tuple[tuple[int, int, int], StageSample] | None = None
 
     def start(self, x: Vector) -> StagedState:
         """The state before the first iteration."""
@@ -224,9 +224,12 @@ class Staged:
 
     def _finished(self, state: StagedState, sample: StageSample, ending: Ending) -> StagedState:
         """The program of all scenarios is solved: is the certificate satisfied?"""
+        narrowed = state.narrowed
         state = self._judging.judged(state, sample)
         if state.ended is not None:
             return state
+        if state.narrowed > narrowed:
+            return self._started(replace(state, attempt=Attempt(state.x, state.y)))
         if state.attempt.again + 1 < ATTEMPTS and ending is Ending.SOLVED:
             return self._again(state)
         if self._solving.another(state, ending):
@@ -296,7 +299,9 @@ class Staged:
     # -- the sample of a state --------------------------------------------------------------------
 
     def _sample(self, state: StagedState) -> StageSample:
-        key = (state.stage, state.points)
+        if isinstance(self._oracle, PlugInOracle):
+            self._oracle.narrow(state.narrowed)
+        key = (state.stage, state.points, state.narrowed)
         if self._drawn is None or self._drawn[0] != key:
             self._drawn = None  # the last sample goes before the next one comes
             self._drawn = (key, self._draw(state))

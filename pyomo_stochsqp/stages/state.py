@@ -92,6 +92,8 @@ class StagedState:
     least_objective: float = 0.0
     #: displacements that the stage's noise makes pointless
     blur: Vector | None = None
+    #: the level at which kinks are rounded off
+    narrowed: int = 0
     #: looks so far, the last certificate, and the best one
     looks: int = 0
     certificate: Certificate | None = None

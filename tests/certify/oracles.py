@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pyomo_stochsqp.certify import Certifier, Sizes
+from pyomo_stochsqp.certify import Certifier, Look, Sizes
 from pyomo_stochsqp.oracle import Estimate, Problem, Sample, SourceInfo
 
 
@@ -105,7 +105,7 @@ def certified(oracle, x, y=None, points=256, count=16, confidence=0.95, sizes=No
     y = oracle.multipliers if y is None else y
     sizes = sizes or Sizes.none(oracle.problem).with_point(oracle.problem.x0)
     x = np.asarray(x, dtype=float)
-    made = Certifier(oracle).certify(x, y, samples, samples[:4], number, sizes, confidence)
+    made = Certifier(oracle).certify(x, y, samples, samples[:4], Look(number, sizes, confidence))
     return made[0]
 
 
@@ -114,6 +114,7 @@ def exact(problem_oracle, x, y, sizes=None):
     sample = Sample((), scenarios=0, exact=True)
     sizes = sizes or Sizes.none(problem_oracle.problem).with_point(np.asarray(x, dtype=float))
     made = Certifier(problem_oracle).certify(
-        np.asarray(x, dtype=float), np.asarray(y, dtype=float), [sample], [sample], 0, sizes, 0.95
-    )
+        np.asarray(x, dtype=float), np.asarray(y, dtype=float), [sample], [sample],
+        Look(0, sizes, 0.95),
+    )  # fmt: skip
     return made[0]

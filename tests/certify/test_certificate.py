@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pyomo_stochsqp.certify import Certifier, Sizes, Tolerances
+from pyomo_stochsqp.certify import Certifier, Look, Sizes, Tolerances
 from pyomo_stochsqp.certify.replicates import (
     heavy_tailed,
     quantile,
@@ -271,8 +271,8 @@ def test_a_point_outside_the_domain_has_no_certificate():
     oracle.estimate = broken
     samples = [oracle.draw(1, r, [64]) for r in range(16)]
     made = Certifier(oracle).certify(
-        oracle.solution, oracle.multipliers, samples, samples[:4], 0, Sizes.none(oracle.problem),
-        0.95,
+        oracle.solution, oracle.multipliers, samples, samples[:4],
+        Look(0, Sizes.none(oracle.problem), 0.95),
     )  # fmt: skip
     assert isinstance(made, EvaluationIssue)
 

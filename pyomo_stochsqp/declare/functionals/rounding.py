@@ -24,6 +24,7 @@ from ...errors import ModelError
 from ..randomness.scenario_set import ScenarioSet
 from ..randomness.tables import Table
 from ..scan import random_inside
+from ..width_factor import WIDTH_FACTOR
 from .smooth import bump, positive_part, smooth_step
 
 #: widths, relative to the standard deviation
@@ -67,4 +68,4 @@ def rounding(what: str, a: Any, variance: Any, width: Any = None) -> Rounding:
         isinstance(r.parent_component().origin, Table) for r in random_inside(a)
     )
     share = FINITE_SHARE if finite else DENSITY_SHARE
-    return Rounding(share * root(variance), not finite)
+    return Rounding(share * WIDTH_FACTOR * root(variance), not finite)

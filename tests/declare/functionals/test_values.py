@@ -108,7 +108,7 @@ def test_over_scenarios_as_over_a_table(weighted):
         (Correlation(p, table.w[0]), Correlation(m.s[:].p, m.s[:].r, **given)),
         (Entropic(p, 2.0), Entropic(m.s[:].p, 2.0, **given)),
         (CVaR(p, 0.8), CVaR(m.s[:].p, 0.8, **given)),
-        (Quantile(p, 0.8), Quantile({i: m.s[i].p for i in range(50)}, 0.8, **given)),
+        (Quantile(p, 0.81), Quantile({i: m.s[i].p for i in range(50)}, 0.81, **given)),
         (SemiDeviation(p), SemiDeviation(m.s[:].p, **given)),
         (Probability(p - 1.5), Probability([m.s[i].p - 1.5 for i in range(50)], **given)),
     ]:
