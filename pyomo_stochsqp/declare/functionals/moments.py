@@ -37,19 +37,43 @@ def Variance(e: Any, weights: Any = None, *, renormalise: bool = False) -> Formu
 
 
 def Std(e: Any, weights: Any = None, *, renormalise: bool = False) -> FormulaData:
-    """The standard deviation of a random number."""
+    """The standard deviation of a random number.
+
+    >>> import pyomo.environ as pyo, numpy as np
+    >>> from pyomo_stochsqp import RandomParam, Std
+    >>> m = pyo.ConcreteModel()
+    >>> m.w = RandomParam(data=np.array([1.0, 3.0]))
+    >>> pyo.value(Std(5 * m.w))
+    5.0
+    """
     a = argument(e, weights, renormalise)
     return FormulaData("Std", (a,), sqrt(variance(a, plain_mean(a))))
 
 
 def Covariance(a: Any, b: Any, weights: Any = None, *, renormalise: bool = False) -> FormulaData:
-    """The covariance of two random numbers."""
+    """The covariance of two random numbers.
+
+    >>> import pyomo.environ as pyo, numpy as np
+    >>> from pyomo_stochsqp import Covariance, RandomParam
+    >>> m = pyo.ConcreteModel()
+    >>> m.w = RandomParam([0, 1], data=np.array([[1.0, 2.0], [3.0, 8.0], [2.0, 2.0]]))
+    >>> pyo.value(Covariance(m.w[0], m.w[1]))
+    2.0
+    """
     a, b = argument(a, weights, renormalise), argument(b, weights, renormalise)
     return FormulaData("Covariance", (a, b), _covariance(a, b, plain_mean(a), plain_mean(b)))
 
 
 def Correlation(a: Any, b: Any, weights: Any = None, *, renormalise: bool = False) -> FormulaData:
-    """Pearson's correlation of two random numbers."""
+    """Pearson's correlation of two random numbers.
+
+    >>> import pyomo.environ as pyo, numpy as np
+    >>> from pyomo_stochsqp import Correlation, RandomParam
+    >>> m = pyo.ConcreteModel()
+    >>> m.w = RandomParam([0, 1], data=np.array([[1.0, 2.0], [3.0, 8.0], [2.0, 2.0]]))
+    >>> round(pyo.value(Correlation(m.w[0], m.w[1])), 6)
+    0.866025
+    """
     a, b = argument(a, weights, renormalise), argument(b, weights, renormalise)
     mean_a, mean_b = plain_mean(a), plain_mean(b)
     spread = sqrt(variance(a, mean_a) * variance(b, mean_b))
@@ -60,7 +84,15 @@ def Entropic(
     e: Any, theta: float, weights: Any = None, *, renormalise: bool = False
 ) -> FormulaData:
     """The entropic risk of a loss, log(E[exp(theta e)]) / theta: its certainty equivalent under
-    exponential utility with risk aversion theta > 0."""
+    exponential utility with risk aversion theta > 0.
+
+    >>> import pyomo.environ as pyo, numpy as np
+    >>> from pyomo_stochsqp import Entropic, RandomParam
+    >>> m = pyo.ConcreteModel()
+    >>> m.loss = RandomParam(data=np.array([1.0, 3.0]))
+    >>> round(pyo.value(Entropic(m.loss, 1.0)), 6)  # log((e + e**3) / 2)
+    2.433781
+    """
     if not theta > 0.0:
         raise ModelError(f"Entropic({e}, theta={theta}): theta must be positive.")
     a = argument(e, weights, renormalise)

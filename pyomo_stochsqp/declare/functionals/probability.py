@@ -57,6 +57,13 @@ def Probability(
 
     In a constraint, ``Probability(loss <= 10) >= 0.95``, it is a chance constraint. Over explicit
     scenarios give a slice, list or mapping of numbers: the event is that they are <= 0.
+
+    >>> import pyomo.environ as pyo, numpy as np
+    >>> from pyomo_stochsqp import Probability, RandomParam
+    >>> m = pyo.ConcreteModel()
+    >>> m.loss = RandomParam(data=np.arange(1.0, 101.0))
+    >>> round(pyo.value(Probability(m.loss <= 90.5)), 6)
+    0.9
     """
     z = _at_most_zero(event)
     a = argument(z, weights, renormalise)

@@ -92,6 +92,13 @@ def Quantile(
 
     Value-at-risk of a loss at confidence ``level``. The kink of every scenario is rounded off over
     ``width``, or, without one, over a share of the standard deviation.
+
+    >>> import pyomo.environ as pyo, numpy as np
+    >>> from pyomo_stochsqp import Quantile, RandomParam
+    >>> m = pyo.ConcreteModel()
+    >>> m.loss = RandomParam(data=np.arange(1.0, 101.0))
+    >>> round(pyo.value(Quantile(m.loss, 0.905)), 6)
+    91.0
     """
     check_level(f"Quantile({e})", level)
     return QuantileData(argument(e, weights, renormalise), float(level), width)

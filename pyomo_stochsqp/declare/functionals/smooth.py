@@ -38,13 +38,23 @@ def positive_part(z: Any, width: Any = None) -> Any:
 
 
 def smooth_abs(z: Any, width: Any = None) -> Any:
-    """|z|, rounded off over a width, or, under E, as the spread of z demands."""
+    """|z|, rounded off over a width, or, under E, as the spread of z demands.
+
+    >>> from pyomo_stochsqp import smooth_abs
+    >>> round(smooth_abs(-3.0, 1e-3), 9), smooth_abs(0.0, 16.0)
+    (3.0, 6.0)
+    """
     return abs(z) if width is None else 2 * positive_part(z, width) - z
 
 
 def smooth_max(a: Any, b: Any, *more: Any, width: Any = None) -> Any:
     """The largest of two or more, each corner rounded off over a width, or, under E, as the spread
-    of their differences demands."""
+    of their differences demands.
+
+    >>> from pyomo_stochsqp import smooth_max
+    >>> round(smooth_max(1.0, 5.0, 3.0, width=1e-3), 6)
+    5.0
+    """
     largest = a
     for c in (b, *more):
         largest = c + positive_part(largest - c, width)
@@ -52,7 +62,12 @@ def smooth_max(a: Any, b: Any, *more: Any, width: Any = None) -> Any:
 
 
 def smooth_min(a: Any, b: Any, *more: Any, width: Any = None) -> Any:
-    """The smallest of two or more, likewise."""
+    """The smallest of two or more, likewise.
+
+    >>> from pyomo_stochsqp import smooth_min
+    >>> round(smooth_min(1.0, 5.0, 3.0, width=1e-3), 6)
+    1.0
+    """
     smallest = a
     for c in (b, *more):
         smallest = c - positive_part(c - smallest, width)

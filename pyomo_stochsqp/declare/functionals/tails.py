@@ -53,7 +53,15 @@ def CVaR(
 def SemiDeviation(
     e: Any, order: int = 1, width: Any = None, weights: Any = None, *, renormalise: bool = False
 ) -> FormulaData:
-    """How far a loss lies above its mean, on average; of order 2, the root of the mean square."""
+    """How far a loss lies above its mean, on average; of order 2, the root of the mean square.
+
+    >>> import pyomo.environ as pyo, numpy as np
+    >>> from pyomo_stochsqp import RandomParam, SemiDeviation
+    >>> m = pyo.ConcreteModel()
+    >>> m.loss = RandomParam(data=np.array([0.0, 0.0, 0.0, 4.0]))
+    >>> round(pyo.value(SemiDeviation(m.loss)), 6), round(pyo.value(SemiDeviation(m.loss, 2)), 6)
+    (0.75, 1.5)
+    """
     if order not in (1, 2):
         raise ModelError(f"SemiDeviation({e}, order={order}): the order is 1 or 2.")
     a = argument(e, weights, renormalise)
