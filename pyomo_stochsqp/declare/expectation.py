@@ -112,8 +112,8 @@ def require_number(integrand: Any) -> None:
             return
         if hasattr(integrand, "is_relational") and integrand.is_relational():
             raise ModelError(
-                f"E({integrand}): this is the probability of an event, which is not a smooth "
-                "function of the variables. Write a smooth approximation of its indicator."
+                f"E({integrand}): this is the probability of an event, not the mean of a number. "
+                f"Write Probability({integrand})."
             )
     elif isinstance(integrand, (int, float)) or hasattr(integrand, "__float__"):
         return

@@ -205,8 +205,8 @@ class Lowering:
         if name in KINKED or name == "Expr_if":
             return ModelError(
                 f"'{self._where}': {name}(...) of variables is not smooth, and the method needs "
-                "derivatives. Use a smooth form (abs(z): sqrt(z**2 + eps)) or an epigraph form (a "
-                "new variable t >= z, t >= -z instead of abs(z)). Of data alone it is allowed."
+                "derivatives. Use smooth_abs, smooth_max, smooth_min with a width, or an epigraph "
+                "(a new variable t >= z, t >= -z instead of abs(z)). Of data alone it is allowed."
             )
         return ModelError(
             f"'{self._where}': the expression type or function '{name}' is not supported. Rewrite "

@@ -130,7 +130,7 @@ class Template:
         if op in KINKED and args[0].x:
             raise ModelError(
                 f"'{self._where}': {op}(...) of variables is not smooth, and the method needs "
-                "derivatives. Use a smooth form (abs(z): sqrt(z**2 + eps)) or an epigraph form."
+                "derivatives. Use smooth_abs, smooth_max, smooth_min with a width, or an epigraph."
             )
         return algebra.function(op, *args)
 

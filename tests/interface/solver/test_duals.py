@@ -108,7 +108,8 @@ def test_reduced_costs_belong_to_variables_at_a_bound(sense):
     none, zero = np.empty(0), np.zeros(3)
     certificate = Certificate(
         x=np.array([0.0, 0.5, 1.0]), y=none, reduced_costs=np.array([1.0, 1e-7, -2.0]),
-        objective=0.0, objective_error=0.0, objective_spread=0.0, violation=none,
+        objective=0.0, objective_error=0.0, objective_spread=0.0, objective_rounded=np.nan,
+        violation=none,
         violation_lower=none, violation_bound=none, row_size=none, row_rounding=none,
         displacement=zero, displacement_error=zero, variable_size=np.ones(3),
         variable_rounding=zero, move=zero, gap=0.0, gap_noise=0.0, gap_along=0.0,
