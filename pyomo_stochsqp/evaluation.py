@@ -112,7 +112,7 @@ def evaluate(
     if not 0.0 < confidence < 1.0:
         raise OptionError(f"confidence={confidence} is not between 0 and 1.")
     seed = secrets.randbits(32) if seed is None else seed
-    program = read_model(model)
+    program = read_model(model, as_written=True)
     unset = [v.name for v in program.variables if v.value is None]
     if unset:
         raise ModelError(

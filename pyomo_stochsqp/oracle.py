@@ -31,7 +31,7 @@ INSIDE = 1e-2
 
 #: widths over which kinks are rounded off, from one level to the next; the level that is good
 #: enough for values, and the last one (PlugInOracle)
-NARROWER, CLOSELY, NARROWEST = 0.25, 4, 8
+NARROWER, CLOSELY, NARROWEST = 0.25, 6, 8
 
 #: Sample streams are independent of each other for every iteration number.
 ITERATION_STREAM, VALIDATION_STREAM, SETUP_STREAM, PROBE_STREAM, EVALUATION_STREAM = range(5)

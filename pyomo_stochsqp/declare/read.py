@@ -24,8 +24,8 @@ from .checks import (
 from .definitions import Definitions
 from .expectation import ExpectationData
 from .formula_node import RandomFormula
+from .functionals.chance import by_quantile
 from .functionals.kinks import smoothed, smoothed_scenarios
-from .functionals.probability import ProbabilityData
 from .program import Definition, Function, Row, StochasticProgram, Term
 from .randomness.numbering import Randomness
 from .scan import Contents, scan
@@ -33,8 +33,10 @@ from .summands import summands
 from .terms import split
 
 
-def read_model(model: Any) -> StochasticProgram:
+def read_model(model: Any, as_written: bool = False) -> StochasticProgram:
     """Read and validate a constructed model.
+
+    Chance constraints are rewritten for a solver, unless their values are wanted, ``as_written``.
 
     >>> import pyomo.environ as pyo, scipy.stats as st
     >>> from pyomo_stochsqp import E, RandomParam
@@ -49,7 +51,7 @@ def read_model(model: Any) -> StochasticProgram:
     """
     check_constructed(model)
     check_components(model)
-    reader = _Reader()
+    reader = _Reader(as_written)
     objective = _single_objective(model)
     target, _ = reader.function(0.0 if objective is None else objective.expr, objective)
     rows, settled = [], []
@@ -89,7 +91,7 @@ def read_model(model: Any) -> StochasticProgram:
 
 def read_formula(node: RandomFormula) -> StochasticProgram:
     """One expectation or quantile as a program of its own: its minimum, without rows."""
-    reader = _Reader()
+    reader = _Reader(as_written=True)
     target, _ = reader.function(node, node)
     sources, leaves = reader.randomness.organise()
     variables = list(reader.variables.values())
@@ -148,7 +150,8 @@ class _Reader:
     Components are passed along for messages only: making a name costs more than reading a row.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, as_written: bool) -> None:
+        self._as_written = as_written
         self.variables: dict[int, Any] = {}
         self.random_params: dict[int, Any] = {}
         self.randomness = Randomness()
@@ -166,7 +169,8 @@ class _Reader:
         lower, body, upper = constraint.to_bounded_expression()
         low = _number(lower, constraint, -math.inf)
         high = _number(upper, constraint, math.inf)
-        function, depends = self.function(_chance(body, low, high), constraint)
+        wanted = body if self._as_written else by_quantile(body, low, high)
+        function, depends = self.function(wanted, constraint)
         if low > high:
             check_interval("Constraint", constraint.name, low, high)
         if not depends:
@@ -252,14 +256,6 @@ class _Reader:
         for member in (*seen.random.values(), *seen.pinned.values()):
             component = member.parent_component()
             self.random_params[id(component)] = component
-
-
-def _chance(body: Any, lower: float, upper: float) -> Any:
-    """A chance constraint is read by the quantile of its level (functionals/probability.py)."""
-    if not isinstance(body, ProbabilityData):
-        return body
-    levels = {level for level in (lower, upper) if math.isfinite(level)}
-    return body.around(levels.pop()) if len(levels) == 1 else body
 
 
 def _number(bound: Any, where: Any, absent: float) -> float:

@@ -6,7 +6,8 @@ smooth        positive_part, smooth_max and others: kinks rounded off over a wid
 rounding      that width, where nobody says it
 quantile      Quantile: the number that a random one exceeds with a given probability
 tails         CVaR, SemiDeviation
-probability   Probability of an event, as a value and as a chance constraint
+probability   Probability of an event, as a value and near a level
+chance        rows that hold one probability
 kinks         max, min and abs under an expectation
 """
 
