@@ -118,7 +118,7 @@ def points_at(results, x):
 
 def newsvendor(service=None, data=None):
     """The model of the tutorial."""
-    from pyomo_stochsqp import E, RandomParam
+    from pyomo_stochsqp import E, RandomParam, positive_part
 
     m = pyo.ConcreteModel("newsvendor")
     m.q = pyo.Var(initialize=80.0)
@@ -126,8 +126,7 @@ def newsvendor(service=None, data=None):
         m.demand = RandomParam(distribution=stats.norm(100, 20))
     else:
         m.demand = RandomParam(data=data)
-    gap = m.demand - m.q
-    short = (gap + pyo.sqrt(gap**2 + 0.1)) / 2
+    short = positive_part(m.demand - m.q)
     m.cost = pyo.Objective(expr=2 * m.q + E(5 * short))
     if service is not None:
         m.service = pyo.Constraint(expr=E(short) <= service)
