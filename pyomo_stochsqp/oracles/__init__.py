@@ -25,7 +25,7 @@ __all__ = ["Eliminated", "GaussianNoiseOracle", "Jackknifed", "ModelOracle", "mo
 def model_oracle(
     program: StochasticProgram, evaluator: Evaluator, sampler: Sampler
 ) -> ModelOracle | Eliminated:
-    """The oracle of a program and its evaluator."""
+    """The oracle of a program and its evaluator, which may be that of an earlier reading."""
     if not program.definitions:
         return ModelOracle(program, evaluator, sampler)
     number = {id(d.symbol): i for i, d in enumerate(program.definitions)}
@@ -35,7 +35,7 @@ def model_oracle(
         solved = [(i, d) for i, d in enumerate(own) if d.implicit]
         levels.append(
             Level(
-                ModelOracle(inner.program, inner, sampler),
+                ModelOracle(program.of_level(level), inner, sampler),
                 first,
                 np.array([i for i, _ in solved], dtype=np.intp),
                 np.array([number[id(d.centre)] for _, d in solved], dtype=np.intp),
@@ -43,4 +43,4 @@ def model_oracle(
             )
         )
         first += len(own)
-    return Eliminated(ModelOracle(evaluator.program, evaluator, sampler), levels)
+    return Eliminated(ModelOracle(program.in_symbols(), evaluator, sampler), levels)

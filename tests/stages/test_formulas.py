@@ -3,9 +3,10 @@
 import numpy as np
 import pyomo.environ as pyo
 import pytest
+from scipy import stats
 
 from benchmarks.formulas import chance, portfolios
-from pyomo_stochsqp import E, RandomParam, Std, Variance
+from pyomo_stochsqp import E, Probability, RandomParam, Std, Variance
 from pyomo_stochsqp.compile import CompilerCache
 from pyomo_stochsqp.declare import read_model
 
@@ -100,6 +101,41 @@ def test_nothing_is_compiled_twice():
     m.w.fix_to(3.0)
     cache(read_model(m))
     assert cache.compilations == 3
+
+
+def test_a_second_solve_reads_the_model_again():
+    """Right-hand sides, levels, starts and bounds are those of now, whatever was compiled."""
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(initialize=1.0)
+    m.least, m.level, m.factor = (pyo.Param(mutable=True, initialize=v) for v in (0.5, 0.9, 1.0))
+    m.w = RandomParam(distribution=stats.norm())
+    m.obj = pyo.Objective(expr=Std(m.w * m.x) + (m.x - 3) ** 2)
+    m.bound = pyo.Constraint(expr=E((m.w * m.x) ** 2) ** 0.5 <= m.least)
+    m.chance = pyo.Constraint(expr=m.factor * Probability(m.w <= m.x) >= m.factor * m.level)
+    m.dual = pyo.Suffix(direction=pyo.Suffix.IMPORT)
+    solver = pyo.SolverFactory("stochsqp")
+
+    def solved():
+        pyo.assert_optimal_termination(solver.solve(m, seed=1))
+        return m.x.value
+
+    m.chance.deactivate()
+    assert solved() == pytest.approx(0.5, rel=3e-3)
+    m.least = 0.8
+    assert solved() == pytest.approx(0.8, rel=3e-3)
+    m.x.setub(0.6)
+    assert solved() == pytest.approx(0.6, rel=3e-3)
+    m.x.setub(None)
+    m.bound.deactivate()
+    m.chance.activate()
+    m.obj.set_value(m.x**2)
+    for level in (0.9, 0.8, 0.9):
+        m.level = level
+        assert solved() == pytest.approx(stats.norm.ppf(level), rel=5e-3)
+    dual = m.dual[m.chance]
+    m.factor = 2.0
+    assert solved() == pytest.approx(stats.norm.ppf(0.9), rel=5e-3)
+    assert m.dual[m.chance] == pytest.approx(dual / 2, rel=0.03)
 
 
 def test_maximising_and_minimising_risk():

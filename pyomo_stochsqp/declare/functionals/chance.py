@@ -18,11 +18,12 @@ from .probability import ProbabilityData
 
 
 class _Affine(NamedTuple):
-    constant: float
-    factor: float = 0.0
+    #: numbers, or expressions of Params, whose values may change
+    constant: Any
+    factor: Any = 0.0
     event: ProbabilityData | None = None
 
-    def times(self, number: float) -> _Affine:
+    def times(self, number: Any) -> _Affine:
         return _Affine(number * self.constant, number * self.factor, self.event)
 
 
@@ -34,7 +35,7 @@ def by_quantile(body: Any, lower: float, upper: float) -> Any:
     found = _affine(body)
     if found is None or found.event is None:
         return body
-    level = (bounds.pop() - found.constant) / found.factor
+    level = (bounds.pop() - value(found.constant)) / value(found.factor)
     return found.constant + found.factor * found.event.around(level)
 
 
@@ -45,7 +46,7 @@ def _affine(e: Any) -> _Affine | None:
     if isinstance(e, ProbabilityData):
         return _Affine(0.0, 1.0, e)
     if not e.is_potentially_variable():
-        return None if random_inside(e) else _Affine(value(e))
+        return None if random_inside(e) else _Affine(e)
     if isinstance(e, ne.SumExpression):
         return _sum(_affine(a) for a in e.args)
     if isinstance(e, ne.NegationExpression):
@@ -57,11 +58,12 @@ def _affine(e: Any) -> _Affine | None:
 
 
 def _sum(parts: Iterable[_Affine | None]) -> _Affine | None:
-    constant, varying = 0.0, _Affine(0.0)
+    constant: Any = 0.0
+    varying = _Affine(0.0)
     for part in parts:
         if part is None or (part.event is not None and varying.event is not None):
             return None
-        constant += part.constant
+        constant = constant + part.constant
         varying = varying if part.event is None else part
     return varying._replace(constant=constant)
 
@@ -70,8 +72,8 @@ def _product(e: Any, a: _Affine | None, b: _Affine | None) -> _Affine | None:
     if a is None or b is None:
         return None
     divided = isinstance(e, ne.DivisionExpression)
-    if b.event is None and b.constant != 0.0:
+    if b.event is None and value(b.constant) != 0.0:
         return a.times(1.0 / b.constant if divided else b.constant)
-    if a.event is None and a.constant != 0.0 and not divided:
+    if a.event is None and value(a.constant) != 0.0 and not divided:
         return b.times(a.constant)
     return None
