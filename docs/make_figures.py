@@ -498,6 +498,123 @@ def portfolio_data(ax):
     ax.legend()
 
 
+@figure()
+def sharpe_ratio(ax):
+    module = example("sharpe_ratio")
+    m = module.build()
+    solve(m, seed=1)
+    x = np.array([m.x[j].value for j in range(3)])
+    risk, gain = math.sqrt(x @ module.COVARIANCE @ x), module.MEAN @ x
+    shares = np.random.default_rng(0).dirichlet(np.ones(3), 3000)
+    spread = np.sqrt(np.einsum("ij,jk,ik->i", shares, module.COVARIANCE, shares))
+    ax.plot(spread, shares @ module.MEAN, ".", color=GREY, markersize=1, label="portfolios")
+    ax.plot(risk, gain, "o", color=RED, label="found")
+    s = np.array([0.0, 0.15])
+    tangent = np.linalg.solve(module.COVARIANCE, module.MEAN - module.SAFE)
+    slope = math.sqrt((module.MEAN - module.SAFE) @ tangent)
+    ax.plot(s, module.SAFE + slope * s, color=BLUE, label="exact tangent")
+    ax.set(xlabel="standard deviation", ylabel="expected return", ylim=(0.02, 0.15))
+    ax.legend(loc="lower right")
+
+
+@figure()
+def cvar_frontier(ax):
+    module = example("cvar_frontier")
+    returns = np.linspace(0.06, 0.16, 60)
+    ax.plot([module.closed_form(t)[1] for t in returns], returns, color=BLUE, label="exact")
+    found = [solve(module.build(t))[0].certificate.objective for t in module.TARGETS]
+    ax.plot(found, module.TARGETS, "o", color=RED, label="found")
+    ax.set(xlabel="CVaR of the loss, 95 %", ylabel="expected return")
+    ax.legend(loc="lower right")
+
+
+@figure()
+def chance_capacity(ax):
+    module = example("chance_capacity")
+    m = module.build()
+    solve(m, seed=1)
+    a, b = np.meshgrid(np.linspace(0, 120, 80), np.linspace(40, 160, 80))
+    points = np.stack([a, b], axis=-1)
+    spread = np.sqrt(np.einsum("...j,jk,...k", points, module.COVARIANCE, points))
+    chance = stats.norm.sf(module.DEMAND, points @ module.MEAN, spread)
+    lines = ax.contour(a, b, chance, levels=[0.5, 0.8, 0.95, 0.99], colors=BLUE, linewidths=1.0)
+    ax.clabel(lines, fontsize=7)
+    cheapest = module.COST @ module.closed_form()
+    ax.plot(a[0], (cheapest - module.COST[0] * a[0]) / module.COST[1], color=GREY, label="cost")
+    ax.plot(m.x[0].value, m.x[1].value, "o", color=RED, label="found")
+    ax.set(xlabel="plants of the first kind", ylabel="of the second", ylim=(40, 160))
+    ax.set_title("chance that the demand is met")
+    ax.legend()
+
+
+@figure()
+def fair_group_means(ax):
+    module = example("fair_group_means")
+    m = module.build()
+    solve(m, seed=1)
+    table = module.load()
+    X = np.column_stack([table[f] for f in module.FEATURES])
+    group = table["group"] == 1
+    found = np.array([m.t[f].value for f in module.FEATURES])
+    means = [
+        [(X @ t)[rows].mean() for t in (module.closed_form(fair=False), found)]
+        for rows in (group, ~group)
+    ]
+    for shift, heights, colour, name in (
+        (-0.2, means[0], BLUE, "one"),
+        (0.2, means[1], RED, "other"),
+    ):
+        ax.bar(np.arange(2) + shift, heights, 0.36, color=colour, label=f"{name} group")
+    ax.set_xticks([0, 1], ["least squares", "with equal means"])
+    ax.set(ylabel="mean score")
+    ax.legend(loc="lower center")
+
+
+@figure()
+def kelly(ax):
+    module = example("kelly")
+    f = np.linspace(0, 0.7, 200)
+    p = module.CHANCE
+    win, lose = np.log1p(module.ODDS * f), np.log1p(-f)
+    for caution, colour in ((0.0, BLUE), (module.CAUTION, GREEN)):
+        goal = p * win + (1 - p) * lose - caution * p * (1 - p) * (win - lose) ** 2
+        ax.plot(f, goal, color=colour, label=f"caution {caution:g}")
+        m = module.build(caution)
+        results, _, _ = solve(m, seed=1)
+        ax.plot(m.f.value, results.certificate.objective, "o", color=RED)
+    ax.set(xlabel="fraction of the wealth", ylabel="goal", ylim=(-0.1, 0.1))
+    ax.legend()
+
+
+@figure()
+def entropic_risk(ax):
+    module = example("entropic_risk")
+    thetas = np.geomspace(1, 30, 40)
+    exact = np.array([module.closed_form(t)[0] for t in thetas])
+    for j, colour in enumerate((BLUE, GREEN, DARK)):
+        ax.semilogx(thetas, exact[:, j], color=colour, label=f"asset {j}")
+    for theta in (2.0, 8.0, 20.0):
+        m = module.build(theta)
+        solve(m, seed=1)
+        ax.plot([theta] * 3, [m.x[j].value for j in range(3)], "o", color=RED, markersize=4)
+    ax.set(xlabel="risk aversion", ylabel="share")
+    ax.legend()
+
+
+@figure()
+def kurtosis(ax):
+    module = example("kurtosis")
+    m = module.build()
+    results, _, _ = solve(m, seed=1)
+    angle = np.linspace(0, math.pi, 200)
+    first, second = np.cos(angle - module.ANGLE) ** 4, np.sin(angle - module.ANGLE) ** 4
+    ax.plot(angle, 3 + 1.2 * first - 1.2 * second, color=BLUE, label="exact")
+    found = math.atan2(m.u[1].value, m.u[0].value) % math.pi
+    ax.plot(found, results.certificate.objective, "o", color=RED, label="found")
+    ax.set(xlabel="angle of the projection", ylabel="kurtosis")
+    ax.legend()
+
+
 def main(names):
     OUT.mkdir(exist_ok=True)
     for name in names or FIGURES:
