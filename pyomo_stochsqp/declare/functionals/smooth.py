@@ -38,7 +38,7 @@ def positive_part(z: Any, width: Any = None) -> Any:
 
 
 def smooth_abs(z: Any, width: Any = None) -> Any:
-    """|z|, rounded off over a width, or, under E, as the spread of z demands.
+    """abs(z), rounded off over a width, or, under E, as the spread of z demands.
 
     >>> from pyomo_stochsqp import smooth_abs
     >>> round(smooth_abs(-3.0, 1e-3), 9), smooth_abs(0.0, 16.0)
