@@ -57,7 +57,9 @@ class SampleAverage:
         curvature_samples: Sequence[Sample] | None = None,
     ):
         self.problem = oracle.problem
-        self.second_order = isinstance(oracle, SecondOrderOracle)
+        # asked once: the check of a protocol costs as much as an evaluation of a small model
+        self._curved = oracle if isinstance(oracle, SecondOrderOracle) else None
+        self.second_order = self._curved is not None
         self._oracle = oracle
         self._samples = samples
         self._curvature_samples = samples if curvature_samples is None else curvature_samples
@@ -79,10 +81,10 @@ class SampleAverage:
         self._seen = (x, estimate)
 
     def hessian_pattern(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        assert isinstance(self._oracle, SecondOrderOracle)
-        return self._oracle.hessian_pattern()
+        assert self._curved is not None
+        return self._curved.hessian_pattern()
 
     def hessian(self, x: Vector, y: Vector) -> Vector:
-        assert isinstance(self._oracle, SecondOrderOracle)
-        made = [self._oracle.hessian(x, y, sample) for sample in self._curvature_samples]
+        assert self._curved is not None
+        made = [self._curved.hessian(x, y, sample) for sample in self._curvature_samples]
         return made[0] if len(made) == 1 else np.mean(made, axis=0)

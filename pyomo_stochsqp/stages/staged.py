@@ -78,6 +78,7 @@ class Staged:
         functions = oracle.problem.n + oracle.problem.m
         self._replicates = replicates_for(oracle)
         self._first_points = first_points(functions, costly, self._replicates)
+        self._plug_in = oracle if isinstance(oracle, PlugInOracle) else None
         #: the sample of the current stage: all of it follows from the state
         self._drawn: tuple[tuple[int, int, int], StageSample] | None = None
 
@@ -191,11 +192,11 @@ class Staged:
         flat = state.in_a_row.flat + 1 if ending is Ending.FLAT else 0
         state = replace(state, in_a_row=state.in_a_row._replace(flat=flat))
         sample = self._sample(state)
-        if ending is Ending.SOLVED and self._has_shrunk(state, sample):
-            resized = state.attempt._replace(resized=state.attempt.resized + 1)
-            return self._started(replace(state, attempt=resized))
+        resized = ending is Ending.SOLVED and self._has_shrunk(state, sample)
         if sample.exact:
-            return self._finished(state, sample, ending)
+            return self._finished(state, sample, ending, resized)
+        if resized:
+            return self._resized(state)
         if ending is Ending.STALLED and not state.attempt.again and sample.subsampled:
             return self._again(state)
         if ending is not Ending.SOLVED and self._solving.another(state, ending):
@@ -222,7 +223,9 @@ class Staged:
             return False
         return self._least_objective(state, sample, state.x, f) < SHRUNK * state.least_objective
 
-    def _finished(self, state: StagedState, sample: StageSample, ending: Ending) -> StagedState:
+    def _finished(
+        self, state: StagedState, sample: StageSample, ending: Ending, resized: bool
+    ) -> StagedState:
         """The program of all scenarios is solved: is the certificate satisfied?"""
         narrowed = state.narrowed
         state = self._judging.judged(state, sample)
@@ -230,6 +233,8 @@ class Staged:
             return state
         if state.narrowed > narrowed:
             return self._started(replace(state, attempt=Attempt(state.x, state.y)))
+        if resized:
+            return self._resized(state)
         if state.attempt.again + 1 < ATTEMPTS and ending is Ending.SOLVED:
             return self._again(state)
         if self._solving.another(state, ending):
@@ -237,6 +242,11 @@ class Staged:
         state, ending = self._solving.best_of_all(state, sample, ending)
         message = _FLAT if ending is Ending.FLAT else ""
         return replace(state, ended=_STOPS.get(ending, Stop.STALLED), message=message)
+
+    def _resized(self, state: StagedState) -> StagedState:
+        """The same engine once more, for an objective that has become small."""
+        attempt = state.attempt._replace(resized=state.attempt.resized + 1)
+        return self._started(replace(state, attempt=attempt))
 
     def _again(self, state: StagedState) -> StagedState:
         """The same engine once more, with all curvature, more accurately."""
@@ -299,8 +309,8 @@ class Staged:
     # -- the sample of a state --------------------------------------------------------------------
 
     def _sample(self, state: StagedState) -> StageSample:
-        if isinstance(self._oracle, PlugInOracle):
-            self._oracle.narrow(state.narrowed)
+        if self._plug_in is not None:
+            self._plug_in.narrow(state.narrowed)
         key = (state.stage, state.points, state.narrowed)
         if self._drawn is None or self._drawn[0] != key:
             self._drawn = None  # the last sample goes before the next one comes
