@@ -231,7 +231,16 @@ class Answer:
     duals: np.ndarray
 
 
-def exact(entry: Portfolio, rows: np.ndarray, weights: np.ndarray | None = None) -> Answer:
+#: where SLSQP is started
+STARTS = ((0.25, 0.25, 0.25, 0.25), (0.4, 0.3, 0.2, 0.1), (0.1, 0.2, 0.3, 0.4))
+
+
+def exact(
+    entry: Portfolio,
+    rows: np.ndarray,
+    weights: np.ndarray | None = None,
+    starts: Sequence[Sequence[float]] = STARTS,
+) -> Answer:
     """The natural form by SLSQP, with derivatives by complex steps."""
     weights = np.full(len(rows), 1 / len(rows)) if weights is None else weights
     L = NumPyLanguage(weights)
@@ -258,7 +267,7 @@ def exact(entry: Portfolio, rows: np.ndarray, weights: np.ndarray | None = None)
     if at(np.full(N, 0.25)).at_most:
         constraints.append({"type": "ineq", "fun": functions["at_most"], "jac": J["at_most"]})
     best = None
-    for x0 in (np.full(N, 0.25), np.array([0.4, 0.3, 0.2, 0.1]), np.array([0.1, 0.2, 0.3, 0.4])):
+    for x0 in map(np.asarray, starts):
         found = optimize.minimize(
             lambda x: functions["objective"](x)[0], x0, jac=lambda x: J["objective"](x)[0],
             bounds=[(0, 1) if entry.long else (None, None)] * N, constraints=constraints,
