@@ -43,6 +43,16 @@ def closed_form(target):
     return x, k * np.sqrt(x @ COVARIANCE @ x) - target
 
 
+def answers(m, results):
+    """What was found for the present target, beside the exact numbers."""
+    target = m.target.value
+    x, risk = closed_form(target)
+    return {
+        f"CVaR at {target}": (results.certificate.objective, risk),
+        f"x[2] at {target}": (m.x[2].value, x[2]),
+    }
+
+
 def main():
     m = build()
     solver = pyo.SolverFactory("stochsqp")
@@ -51,9 +61,7 @@ def main():
         m.target = target
         results = solver.solve(m, seed=1)
         pyo.assert_optimal_termination(results)
-        x, risk = closed_form(target)
-        pairs[f"CVaR at {target}"] = (results.certificate.objective, risk)
-        pairs[f"x[2] at {target}"] = (m.x[2].value, x[2])
+        pairs |= answers(m, results)
     for name, (found, exact) in pairs.items():
         print(f"{name:12} found {found:10.6f}   exact {exact:10.6f}")
     return pairs
