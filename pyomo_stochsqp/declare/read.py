@@ -3,6 +3,7 @@ r"""From a Pyomo model to a StochasticProgram: collect, validate, organise the r
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +26,7 @@ from .definitions import Definitions
 from .expectation import ExpectationData
 from .formula_node import RandomFormula
 from .functionals.chance import by_quantile
-from .functionals.kinks import smoothed, smoothed_scenarios
+from .functionals.kinks import has_kinks, smoothed, smoothed_scenarios
 from .program import Definition, Function, Row, StochasticProgram, Term
 from .randomness.numbering import Randomness
 from .scan import Contents, scan
@@ -212,7 +213,11 @@ class _Reader:
     def _template_terms(
         self, multiplier: Any, node: ExpectationData, where: Any
     ) -> tuple[Any, list[Term], Contents]:
-        integrand, seen = self._integrand(node.integrand, where)
+        integrand, seen = node.integrand, scan(node.integrand)
+        if seen.kinked:
+            integrand = smoothed(integrand)
+            seen = scan(integrand)
+        integrand, seen = self._under_expectation(integrand, seen, where)
         deterministic: Any = 0.0
         terms = []
         for part in summands(integrand, seen):
@@ -227,22 +232,24 @@ class _Reader:
         self, multiplier: Any, node: ExpectationData, where: Any
     ) -> tuple[Term, Contents]:
         resolved = node.explicit.resolve()
-        expressions, all_of_them = [], Contents()
-        for expression in smoothed_scenarios(node.explicit, resolved):
-            if expression.__class__ not in native_numeric_types:
-                expression, seen = self._integrand(expression, where, explicit=True)
+        expressions, looks = resolved.expressions, _looks(resolved.expressions)
+        if any(has_kinks(seen) for seen in looks):
+            expressions = smoothed_scenarios(node.explicit, resolved)
+            looks = _looks(expressions)
+        read, all_of_them = [], Contents()
+        for expression, seen in zip(expressions, looks, strict=True):
+            if seen is not None:
+                expression, seen = self._under_expectation(expression, seen, where, explicit=True)
                 all_of_them.variables.update(seen.variables)
                 all_of_them.symbols.update(seen.symbols)
-            expressions.append(expression)
+            read.append(expression)
         number = self.randomness.part_of_scenarios(node, resolved)
-        return Term(number, multiplier, scenarios=expressions), all_of_them
+        return Term(number, multiplier, scenarios=read), all_of_them
 
-    def _integrand(self, expr: Any, where: Any, explicit: bool = False) -> tuple[Any, Contents]:
-        """What stands under E, smooth and with symbols for expectations inside."""
-        seen = scan(expr)
-        if seen.kinked and not explicit:
-            expr = smoothed(expr)
-            seen = scan(expr)
+    def _under_expectation(
+        self, expr: Any, seen: Contents, where: Any, explicit: bool = False
+    ) -> tuple[Any, Contents]:
+        """What stands under E, with symbols for expectations inside."""
         check_contents(seen, where, explicit=explicit)
         self._collect(seen)
         if not seen.expectations:
@@ -256,6 +263,11 @@ class _Reader:
         for member in (*seen.random.values(), *seen.pinned.values()):
             component = member.parent_component()
             self.random_params[id(component)] = component
+
+
+def _looks(expressions: Sequence[Any]) -> list[Contents | None]:
+    """What the expressions of scenarios contain; None for numbers."""
+    return [None if e.__class__ in native_numeric_types else scan(e) for e in expressions]
 
 
 def _number(bound: Any, where: Any, absent: float) -> float:

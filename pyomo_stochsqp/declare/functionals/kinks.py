@@ -17,12 +17,18 @@ from ...errors import ModelError
 from ..expectation import ExpectationData
 from ..randomness.scenario_function import ScenarioNumbers
 from ..randomness.scenario_set import Scenarios
+from ..scan import Contents
 from ..template import Template
 from .rounding import Rounding, rounding
 
 KINKED = (ne.AbsExpression, ne.MaxExpression, ne.MinExpression)
 #: the expectation of numbers, one for every expression that is rounded off together
 Mean = Callable[[list[Any]], ExpectationData]
+
+
+def has_kinks(seen: Contents | None) -> bool:
+    """Whether an explicit scenario, where nothing is random any more, holds a kink."""
+    return seen is not None and seen.obstacle is not None and isinstance(seen.obstacle[1], KINKED)
 
 
 def smoothed(integrand: Any) -> Any:
