@@ -102,6 +102,11 @@ class Problem:
         """The same with a sign: positive above row_upper, negative below row_lower."""
         return c - np.minimum(np.maximum(c, self.row_lower), self.row_upper)
 
+    def signed(self, y: Vector) -> Vector:
+        """Multipliers without those that push a row towards a bound that it does not have."""
+        idle = ((y > 0.0) & np.isposinf(self.row_upper)) | ((y < 0.0) & np.isneginf(self.row_lower))
+        return np.where(idle, 0.0, y)
+
     def relaxed(self, by: Vector) -> Problem:
         """The same with the bounds of the rows moved apart by so much, on each side."""
         return replace(self, row_lower=self.row_lower - by, row_upper=self.row_upper + by)

@@ -4,6 +4,7 @@ certificate    what is said of a point: violations, displacements, the gap, and 
 certifier      making one
 replicates     independent samples and what their disagreement tells
 spreads        standard deviations over single scenarios
+request        a point and what is known of it
 located        the nearest solution, with few variables or with many
 active_set     the rows and bounds that are active there
 displacement   the distance to it, by a Newton step; sparse_newton

@@ -21,7 +21,7 @@ from .certificate import (
     row_sizes,
     variable_sizes,
 )
-from .located import Request, make_locator
+from .located import Locator
 from .replicates import (
     Values,
     estimated,
@@ -32,6 +32,7 @@ from .replicates import (
     standard_error,
     unrounded,
 )
+from .request import Request
 from .spreads import Pairs, Spreads
 
 #: a variable this small, relative to what would make up a row by itself, is zero but for rounding
@@ -45,7 +46,7 @@ class Certifier:
         self._oracle = oracle
         self._problem = oracle.problem
         self._jacobian = Jacobian(oracle.problem)
-        self._locator = make_locator(oracle.problem)
+        self._locator = Locator(oracle.problem)
         self._pairs = Pairs(oracle)
 
     def certify(
@@ -110,9 +111,9 @@ class Certifier:
             variable_size=variable_size,
             variable_rounding=VARIABLE_ROUNDING * largest_x,
             move=place.move,
-            gap=inf if found.failed else place.gap,
+            gap=place.gap,
             gap_noise=place.gap_noise,
-            gap_along=inf if found.failed else place.along,
+            gap_along=place.along,
             gap_along_noise=place.along_noise,
             objective_size=size,
             objective_rounding=objective_rounding(

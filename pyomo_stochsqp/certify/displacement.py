@@ -48,7 +48,6 @@ DEPENDENT = 1e-9
 FLAT, NEGATIVE, LEAST_CURVATURE = 1e-12, -1e-5, 1e-2
 #: components of a direction below this share of the largest may be rounding
 TAKES_PART = 1e-3
-TINY = 1e-300
 
 
 @dataclass(frozen=True)
@@ -106,7 +105,9 @@ def displacement(at: Linearised, active: Mask, shift: Vector, held: Mask) -> Dis
     free, a = np.flatnonzero(~held), np.flatnonzero(active)
     scale, shift = s[free], np.where(held, shift, 0.0)
     A = at.J[np.ix_(a, free)] * scale
-    unit = 1.0 / np.maximum(np.abs(A).max(axis=1, initial=0.0), TINY)
+    largest = np.abs(A).max(axis=1, initial=0.0)
+    # a row without free variables is as it is: no step can meet it
+    unit = np.where(largest > 0.0, 1.0 / np.where(largest > 0.0, largest, 1.0), 0.0)
     A = A * unit[:, None]
     off = at.rows[:, a] - at.target[a] + at.J[a] @ shift
     G = (at.gradients[:, free] + (at.M @ shift)[free]) * scale / F

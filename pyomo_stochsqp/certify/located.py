@@ -1,18 +1,20 @@
 r"""Where the nearest solution is, with few variables or with many.
 
-Few variables (full matrices): the quadratic model of the pooled replicates says which rows and
-bounds are active and gives the multipliers. If the replicates cannot tell whether a row or bound is
-active, both cases are computed and the worse counts.
+Full matrices: the quadratic model of the pooled replicates says which rows and bounds are active
+and gives the multipliers. If the replicates cannot tell whether a row or bound is active, both
+cases are computed and the worse counts.
 
-Many variables (sparse matrices): the multipliers and the active set are those that the engine has
-found. If that says no more than that x is stationary, full matrices are asked, too, where they are
-not too large.
+Sparse matrices: the multipliers and the active set are those that the engine has found.
+
+Many variables have sparse matrices; full ones are asked, too, where those say no more than that x
+is stationary. Few variables have full ones, except where values are exact and the engine's
+multipliers say at once that x is a solution. Where the quadratic program of full matrices is too
+degenerate to be solved accurately, sparse ones must do.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +22,11 @@ from numpy.typing import NDArray
 from ..engines.dense_point import DensePoint, Entries, FullHessian
 from ..engines.newton_model import NewtonModel, NewtonStep
 from ..nlp import NLP
-from ..oracle import Estimate, Jacobian, Problem, Vector
+from ..oracle import Jacobian, Problem, Vector
 from .active_set import ActiveSet, active_set
 from .displacement import DEPENDENT, Displacement, Linearised, displacement
 from .replicates import Values, quantile, standard_error
+from .request import Request
 from .sparse_newton import SparseNewton
 
 #: matrices are full up to so many variables; beyond, if so much of them is stored, or as a last
@@ -33,31 +36,8 @@ FEW, DENSE, LARGEST_FULL = 60, 0.2, 300
 UNBOUNDED = 1e12
 #: a vector is in the span of the active rows if this share of it, at most, is not
 ALONG = 1e-6
-
-
-@dataclass(frozen=True)
-class Request:
-    """A point and what is known of it."""
-
-    x: Vector
-    #: multipliers for second derivatives
-    y: Vector
-    values: Values
-    mean: Estimate
-    #: distances that variables are known to go (0: none), a length of each, the sizes of rows and
-    #: objective
-    known: Vector
-    length: Vector
-    row_size: Vector
-    objective: float
-    confidence: float
-    #: rows that contradict each other within their noise are relaxed by so much
-    relaxed: Vector | None
-
-    @property
-    def size(self) -> float:
-        """The size of the objective, where it has one."""
-        return self.objective or 1.0
+#: displacements and gaps up to this share of their sizes make a point a solution
+NEARBY = 1e-4
 
 
 @dataclass(frozen=True)
@@ -71,33 +51,32 @@ class Located:
     #: diagonal of the Lagrangian's Hessian
     curvature: Vector
     first_order: bool = False
-    failed: bool = False
 
 
-class Locator(Protocol):
-    """Locates solutions of one problem."""
-
-    def located(self, nlp: NLP, at: Request) -> Located: ...
-
-
-def make_locator(problem: Problem) -> Locator:
-    return FewVariables(problem) if problem.n <= FEW else ByPattern(problem)
-
-
-class ByPattern:
-    """Sparse matrices where they are sparse."""
+class Locator:
+    """Locates solutions of one problem: full matrices or sparse ones first, as suits them."""
 
     def __init__(self, problem: Problem):
-        self._many = ManyVariables(problem)
-        self._few = FewVariables(problem) if problem.n <= LARGEST_FULL else None
+        self._sparse = SparseMatrices(problem)
+        self._full = FullMatrices(problem) if problem.n <= LARGEST_FULL else None
+        self._few = problem.n <= FEW
 
     def located(self, nlp: NLP, at: Request) -> Located:
-        if self._few is not None and _is_dense(nlp):
-            return self._few.located(nlp, at)
-        found = self._many.located(nlp, at)
-        if found.first_order and self._few is not None:
-            return self._few.located(nlp, at)
-        return found
+        if self._full is None:
+            return self._sparse.located(nlp, at)
+        full_first = self._few or _is_dense(nlp)
+        found = None
+        if not full_first or at.values.count == 1:
+            found = self._sparse.located(nlp, at)
+            if not found.first_order and (not full_first or _at_solution(found, at)):
+                return found
+        return self._full.located(nlp, at) or found or self._sparse.located(nlp, at)
+
+
+def _at_solution(found: Located, at: Request) -> bool:
+    """Whether x is a solution but for a small displacement and gap."""
+    place = found.displacement
+    return place.gap <= NEARBY * at.size and bool((place.bound <= NEARBY * at.length).all())
 
 
 def _is_dense(nlp: NLP) -> bool:
@@ -109,8 +88,8 @@ def _is_dense(nlp: NLP) -> bool:
     return stored > DENSE * (n + m) ** 2
 
 
-class FewVariables:
-    """Full matrices."""
+class FullMatrices:
+    """By the quadratic model of the replicates."""
 
     def __init__(self, problem: Problem):
         self._problem = problem
@@ -118,7 +97,8 @@ class FewVariables:
         self._jacobian = Jacobian(problem)
         self._equality = problem.row_lower == problem.row_upper
 
-    def located(self, nlp: NLP, at: Request) -> Located:
+    def located(self, nlp: NLP, at: Request) -> Located | None:
+        """None if the quadratic program could not be solved accurately."""
         point = DensePoint(at.x, at.mean, self._entries)
         M = FullHessian(nlp).at(at.x, at.y)
         model = NewtonModel(self._problem)
@@ -127,10 +107,12 @@ class FewVariables:
         gradients = lagrangian_gradients(at.values, self._jacobian, at.y)
         guess = active_at(self._problem, at, gradients).guess()
         step = model.step(point, M, at.y, at.known, at.objective, UNBOUNDED, guess)
+        if not step.accurate:
+            return None
         y = self._multipliers(point, M, step)
         linearised = self._linearised(at, point, M, y, step, model)
         found = self._displacement(at, linearised, step)
-        return Located(y, found, linearised.gradients, M.diagonal(), failed=step.failed)
+        return Located(y, found, linearised.gradients, M.diagonal())
 
     def _multipliers(self, point: DensePoint, M: NDArray[np.float64], step: NewtonStep) -> Vector:
         """Those of Newton's step with M itself.
@@ -201,8 +183,8 @@ class FewVariables:
         return found.widened(displacement(lin, active | unsure_row, d, held & ~unsure_bound))
 
 
-class ManyVariables:
-    """Sparse matrices."""
+class SparseMatrices:
+    """By the multipliers of the engine."""
 
     def __init__(self, problem: Problem):
         self._problem = problem
@@ -214,17 +196,16 @@ class ManyVariables:
             none = np.zeros(self._problem.n + 1, dtype=np.intp), np.zeros(0, dtype=np.intp)
             pattern = nlp.hessian_pattern() if nlp.second_order else none
             self._newton = SparseNewton(self._problem, pattern)
-        problem, y, mean = self._problem, at.y, at.mean
+        problem = self._problem
         if at.relaxed is not None:
             problem = problem.relaxed(at.relaxed)
-        M = nlp.hessian(at.x, y) if nlp.second_order else np.zeros(0)
+        at = replace(at, y=problem.signed(at.y))
+        M = nlp.hessian(at.x, at.y) if nlp.second_order else np.zeros(0)
         curvature = self._newton.diagonal(M)
-        gradients = lagrangian_gradients(at.values, self._jacobian, y)
+        gradients = lagrangian_gradients(at.values, self._jacobian, at.y)
         active = active_at(problem, at, gradients)
-        found, first_order = self._newton.displacement(
-            at.x, gradients, at.values.c, M, mean.J, y, active, at.length, at.size, at.confidence
-        )
-        return Located(y, found, gradients, curvature, first_order)
+        found, first_order = self._newton.displacement(at, M, gradients, active)
+        return Located(at.y, found, gradients, curvature, first_order)
 
 
 def active_at(problem: Problem, at: Request, gradients: NDArray[np.float64]) -> ActiveSet:

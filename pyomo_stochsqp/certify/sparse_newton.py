@@ -3,13 +3,21 @@ r"""The displacement of displacement.py for many variables: one sparse factorisa
     [ M    J_A' ] [ d  ]       [ g + J'y        ]
     [ J_A  0    ] [ dy ]  = -  [ c_A - target_A ]          on the variables that are not held
 
-With n positive and |A| negative eigenvalues x is near a minimum, and d is where it is. Otherwise
-(flat directions, dependent rows) only first-order conditions are judged: M is replaced by its
-diagonal in natural units, whose Newton step is the scaled gradient, along the rows. A step that
-leaves the bounds of a variable is made again with that variable at its bound.
+With n positive and |A| negative eigenvalues x is near a minimum, and d is where it is. Where that
+fails, M is replaced by
+
+    M + 1e-6 D    D the diagonal in natural units: flat directions and dependent rows, which linear
+                  programs are full of. The right inertia still means that no curvature is negative;
+                  along a flat direction the step is as long as its slope allows
+    D             its Newton step is the scaled gradient, along the rows: only first-order
+                  conditions are judged
+
+A step that leaves the bounds of a variable is made again with that variable at its bound.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +27,7 @@ from ..oracle import Jacobian, Problem, Vector
 from .active_set import ActiveSet
 from .displacement import Displacement, curved_gap
 from .replicates import quantile, standard_error
+from .request import Request
 
 Matrix = NDArray[np.float64]
 
@@ -26,6 +35,19 @@ Matrix = NDArray[np.float64]
 ROUNDS = 8
 #: what makes dependent rows solvable, relative to natural units
 DEPENDENT_ROWS = 1e-8
+#: curvature of flat directions, in natural units
+FLAT = 1e-6
+
+
+class _Model(NamedTuple):
+    """A matrix in the place of M, and what the rows are relaxed by."""
+
+    values: Vector
+    guard: float
+    #: it has curvature where M has none
+    flat: bool = False
+    #: nothing of M is left in it
+    first_order: bool = False
 
 
 class SparseNewton:
@@ -52,43 +74,31 @@ class SparseNewton:
         return values[self._diagonal]
 
     def displacement(
-        self,
-        x: Vector,
-        gradients: Matrix,
-        rows: Matrix,
-        M: Vector,
-        J: Vector,
-        y: Vector,
-        active: ActiveSet,
-        length: Vector,
-        objective: float,
-        confidence: float,
+        self, at: Request, M: Vector, gradients: Matrix, active: ActiveSet
     ) -> tuple[Displacement, bool]:
         """(where a solution is, whether only first-order conditions were judged).
 
-        ``gradients`` are g_i + J_i'y and ``rows`` c_i, one line per replicate.
+        ``gradients`` are g_i + J_i'y, one line per replicate.
         """
         values = np.zeros(self._indices.size)
         values[self._slots] = np.nan_to_num(M, nan=0.0, posinf=0.0, neginf=0.0)
-        n, diagonal = self._problem.n, objective / length**2
+        n, y, rows = self._problem.n, at.y, at.values.c
+        models = self._models(values, at)
         for _ in range(ROUNDS):
-            steps, first_order = self._steps(gradients, rows, values, J, active, diagonal)
-            more = active.with_bounds(self._problem, x, steps.mean(axis=0))
+            steps, model = self._steps(gradients, at, models, active)
+            more = active.with_bounds(self._problem, at.x, steps.mean(axis=0))
             if more is active:
                 break
             active = more
         held = active.held
-        if first_order:
-            values = np.zeros(self._indices.size)
-            values[self._diagonal] = objective / length**2
-        one = quantile(confidence, len(gradients))
-        t = quantile(confidence, len(gradients), n)
+        one = quantile(at.confidence, len(gradients))
+        t = quantile(at.confidence, len(gradients), n)
         move, error = steps.mean(axis=0), standard_error(steps)
         off = np.where(active.rows, rows - active.target, 0.0)
         linear = -(off @ y)
         linear_noise = one * float(standard_error(linear[:, None])[0])
         free = np.where(held, 0.0, steps)
-        products = np.array([self._times(values, s) for s in free])
+        products = np.array([self._times(model.values, s) for s in free])
         curved, noise = curved_gap(free, products, one)
         at_bounds = float(np.abs(gradients.mean(axis=0) * active.shift).sum())
         idle = self._idle(rows.mean(axis=0), y, active)
@@ -100,43 +110,50 @@ class SparseNewton:
             gap_noise=noise + linear_noise,
             along=curved + at_bounds + idle,
             along_noise=noise,
-            flat=0,
+            flat=int(model.flat),
             descent=None,
         )
-        return found, first_order
+        return found, model.first_order
+
+    def _models(self, values: Vector, at: Request) -> list[_Model]:
+        """The Lagrangian's Hessian, and what takes its place where it does not do."""
+        natural = at.size / at.length**2
+        diagonal = np.zeros(values.size)
+        diagonal[self._diagonal] = natural
+        largest = float(np.abs(at.mean.J).max(initial=0.0))
+        guard = DEPENDENT_ROWS * largest**2 / max(float(natural.min()), 1e-300)
+        return [
+            _Model(values, 0.0),
+            _Model(values + FLAT * diagonal, guard, flat=True),
+            _Model(diagonal, 0.0, first_order=True),
+            _Model(diagonal, guard, first_order=True),
+        ]
 
     def _steps(
-        self,
-        gradients: Matrix,
-        rows: Matrix,
-        values: Vector,
-        J: Vector,
-        active: ActiveSet,
-        diagonal: Vector,
-    ) -> tuple[Matrix, bool]:
-        n = self._problem.n
+        self, gradients: Matrix, at: Request, models: list[_Model], active: ActiveSet
+    ) -> tuple[Matrix, _Model]:
+        """The step of every replicate, by the first model that has one."""
+        n, J, shift = self._problem.n, at.mean.J, active.shift
         a = np.where(active.held, REMOVED, 0.0)
-        plain = np.zeros(values.size)
-        plain[self._diagonal] = diagonal
-        scale = np.abs(J).max(initial=0.0) ** 2 / max(float(diagonal.min()), 1e-300)
-        for matrix, guard in ((values, 0.0), (plain, 0.0), (plain, DEPENDENT_ROWS * scale)):
-            first_order = matrix is plain
-            shifted = self._times(matrix, active.shift)
-            positive = self._kkt.factorise(matrix, J, a, np.where(active.rows, guard, REMOVED))
-            if positive is None or (positive != n and not first_order):
+        for model in models:
+            b = np.where(active.rows, model.guard, REMOVED)
+            positive = self._kkt.factorise(model.values, J, a, b)
+            if positive is None or (positive != n and not model.first_order):
                 continue
+            shifted = self._times(model.values, shift)
             steps = []
-            for gradient, c in zip(gradients, rows, strict=True):
+            for gradient, c in zip(gradients, at.values.c, strict=True):
                 r_x = np.where(active.held, 0.0, -(gradient + shifted))
-                off = c - active.target + self._jacobian.times(J, active.shift)
+                off = c - active.target + self._jacobian.times(J, shift)
                 found = self._kkt.solve(r_x, np.where(active.rows, -off, 0.0))
                 if found is None:
                     break
-                steps.append(np.where(active.held, active.shift, found[0]))
+                steps.append(np.where(active.held, shift, found[0]))
             if len(steps) == len(gradients):
-                return np.array(steps), first_order
-        steps = [np.where(active.held, active.shift, -g / diagonal) for g in gradients]
-        return np.array(steps).reshape(-1, n), True
+                return np.array(steps), model
+        last = models[-1]
+        natural = last.values[self._diagonal]
+        return np.where(active.held, shift, -gradients / natural), last
 
     def _times(self, values: Vector, d: Vector) -> Vector:
         off = self._indices != self._columns

@@ -60,6 +60,7 @@ class NewtonStep:
     #: rows whose multiplier is at that limit, and so says nothing: they are left violated
     limited: NDArray[np.bool_]
     failed: bool
+    accurate: bool
     warm: WarmStart | None
 
 
@@ -129,6 +130,7 @@ class NewtonModel:
             penalty=rho * r * F,
             limited=np.abs(found.y) >= 0.999 * rho,
             failed=found.status == "failed",
+            accurate=found.status == "solved",
             warm=found.warm_start(),
         )
 
