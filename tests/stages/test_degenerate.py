@@ -1,4 +1,4 @@
-"""Linear programs in scenario blocks: vertices with more active rows than variables, and flat faces.
+"""Linear programs in scenario blocks: vertices with too many active rows, and flat faces.
 
 The certificate of such a point cannot rest on one Newton step with full matrices.
 """
