@@ -1,6 +1,7 @@
 """Models without randomness are one stage: 1e-6 on the equality problems of CUTEst, and more."""
 
 import numpy as np
+import pyomo.dae as dae
 import pyomo.environ as pyo
 import pytest
 
@@ -151,3 +152,51 @@ def test_linear_programs_have_no_second_derivatives():
     assert outcome.stop is Stop.CONVERGED
     # an interior point stops a hundred-millionth before a vertex; its certificate goes on
     np.testing.assert_allclose(outcome.best.x, [1.0, 4.0], rtol=1e-9)
+
+
+def swing_up(elements):
+    """A cart swings its pendulum up: Radau collocation, one variable with a value, many without."""
+    m = pyo.ConcreteModel()
+    m.t = dae.ContinuousSet(bounds=(0, 4))
+    m.angle, m.spin, m.speed = pyo.Var(m.t), pyo.Var(m.t), pyo.Var(m.t)
+    m.place, m.force = pyo.Var(m.t, bounds=(-2, 2)), pyo.Var(m.t, bounds=(-20, 20))
+    m.d_angle, m.d_spin = dae.DerivativeVar(m.angle), dae.DerivativeVar(m.spin)
+    m.d_place, m.d_speed = dae.DerivativeVar(m.place), dae.DerivativeVar(m.speed)
+    cart, bob, length, gravity = 1.0, 0.3, 0.5, 9.81
+
+    @m.Constraint(m.t)
+    def turns(m, t):
+        return m.d_angle[t] == m.spin[t]
+
+    @m.Constraint(m.t)
+    def drives(m, t):
+        return m.d_place[t] == m.speed[t]
+
+    @m.Constraint(m.t)
+    def pushed(m, t):
+        sin, cos = pyo.sin(m.angle[t]), pyo.cos(m.angle[t])
+        pulled = length * bob * sin * m.spin[t] ** 2 + bob * gravity * cos * sin
+        return m.d_speed[t] * (cart + bob * sin**2) == pulled + m.force[t]
+
+    @m.Constraint(m.t)
+    def swings(m, t):
+        sin, cos = pyo.sin(m.angle[t]), pyo.cos(m.angle[t])
+        pulled = length * bob * cos * sin * m.spin[t] ** 2 + (cart + bob) * gravity * sin
+        return m.d_spin[t] * length * (cart + bob * sin**2) == -(pulled + m.force[t] * cos)
+
+    for var, end in ((m.angle, np.pi), (m.spin, 0), (m.place, 1), (m.speed, 0)):
+        var[0].fix(0)
+        var[4].fix(end)
+    pyo.TransformationFactory("dae.collocation").apply_to(
+        m, wrt=m.t, nfe=elements, ncp=3, scheme="LAGRANGE-RADAU"
+    )
+    m.effort = pyo.Objective(expr=sum(m.force[t] ** 2 for t in m.t) / len(m.t))
+    return m
+
+
+def test_steps_that_the_filter_makes_short_are_damped():
+    # Without damping: thousands of iterations with steps of 1e-5. IPOPT finds the same objective.
+    outcome = solved(swing_up(40))
+    assert outcome.stop is Stop.CONVERGED
+    assert outcome.best.objective == pytest.approx(4.775724, rel=1e-6)
+    assert len(outcome.history) < 1000

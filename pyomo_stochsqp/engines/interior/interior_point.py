@@ -7,6 +7,9 @@ r"""A primal-dual interior point with a filter line search (Waechter and Biegler
               halved until the filter accepts; the first failure gets up to four second-order
               corrections
     no alpha  restoration.py looks for a more feasible point
+    damping   after a few steps in a row that the filter has made very short, the model is not to be
+              trusted at the length of its step: its Hessian gets a shift, more and more until steps
+              are accepted whole again
 
 The program comes in scaled units (scaled_program.py). The error of an iterate is IPOPT's: the
 largest of the scaled dual residual, |h|_inf and complementarity.
@@ -54,6 +57,9 @@ RESTORED = 0.9
 BOTTOMLESS, DIVERGED = -1e20, 1e15
 #: violation left by a restoration that makes a program infeasible
 INFEASIBLE = 1e-6
+#: a step is short below the first share of what bounds allow, and good from the second on; so many
+#: short ones in a row raise the least shift to the first value, then by the factor
+SHORT, GOOD, TOO_MANY, DAMPED, MORE = 1e-2, 0.5, 5, 1e-4, 10.0
 EPSILON = float(np.finfo(float).eps)
 
 
@@ -73,6 +79,9 @@ class InteriorState:
     theta_min: float
     theta_max: float
     shift: float = 0.0
+    #: the least shift, and short steps in a row
+    damping: float = 0.0
+    short: int = 0
     acceptable: int = 0
     #: restoration: where and with which mu it began, and its own state
     restored_from: Vector | None = None
@@ -193,7 +202,7 @@ class InteriorPoint:
         self._system.set_point(W, estimate.J)
         slope_vector = b.gradient(estimate, state.v, mu, low, high)
         r = slope_vector + b.pull(estimate, state.y)
-        newton = self._system.direction(r, h, sigma, mu, state.shift)
+        newton = self._system.direction(r, h, sigma, mu, state.shift, state.damping)
         if newton is None:
             return replace(state, ended=Ending.STALLED)
         dv, dy = newton.dv, newton.dy
@@ -225,7 +234,7 @@ class InteriorPoint:
         if joins:
             state = replace(state, filter=np.vstack((state.filter, here.entry())))
         state = replace(
-            state,
+            self._damped(state, alpha / self._longest_inside(state, dv, tau)),
             v=v,
             y=state.y + alpha * dy,
             z_lower=state.z_lower + alpha_z * dz_lower,
@@ -233,6 +242,16 @@ class InteriorPoint:
             step=float((alpha * np.abs(dv) / (1.0 + np.abs(v))).max(initial=0.0)),
         )
         return self._centred(state)
+
+    def _damped(self, state: InteriorState, share: float) -> InteriorState:
+        """How much the next model is damped; ``share`` is what the filter left of the step."""
+        if share >= GOOD:
+            damping = state.damping / MORE
+            return replace(state, short=0, damping=damping if damping >= DAMPED / MORE else 0.0)
+        short = state.short + 1 if share < SHORT else 0
+        if short < TOO_MANY:
+            return replace(state, short=short)
+        return replace(state, short=0, damping=max(DAMPED, MORE * state.damping))
 
     def _line_search(
         self, state: InteriorState, here: Here, dv: Vector, h: Vector, r: Vector, tau: float

@@ -65,10 +65,10 @@ class NewtonSystem:
         self._deficient = self._dependent_rows(J)
 
     def direction(
-        self, r: Vector, h: Vector, sigma: Vector, mu: float, last_shift: float
+        self, r: Vector, h: Vector, sigma: Vector, mu: float, last_shift: float, least: float = 0.0
     ) -> NewtonDirection | None:
-        """The step for these residuals; None if no shift helps."""
-        shift, dc = 0.0, 0.0
+        """The step for these residuals; None if no shift helps. ``least`` is the first to try."""
+        shift, dc = least, 0.0
         for _ in range(MAX_TRIES):
             found = self._try(sigma, shift, dc)
             if found:
