@@ -11,8 +11,10 @@ variables, so that no choice of units changes the verdict:
 
     a row          max(|bounds of the row|, sum_j |J_ij x_j|, spread of C_i over scenarios)
     the objective  max(|f - its constant|, spread of F over scenarios)
-    a variable     max(|x_j|, |x_j + d_j|, a tenth of sqrt(size of the objective / |M_jj|), a tenth
-                   of the value that would make up a row by itself)
+    a variable     max(|x_j|, |x_j + d_j|, a tenth of sqrt(size of the objective / |M_jj|)), and
+                   where that says little, a tenth of the spread of d_j over scenarios if x_j cannot
+                   be told from zero, a tenth of the value that would make up a row by itself (but
+                   no more than the largest |x_j| seen, if any, for a row may hardly depend on x_j)
 
 What is exactly zero at a solution has no size of its own; so whatever is as small as the rounding
 of the numbers that it is made of counts as none. r_j being the largest |x_j| seen, and v_j the
@@ -195,13 +197,13 @@ def row_sizes(problem: Problem, terms: Vector, spread: Vector) -> Vector:
 
 
 def variable_sizes(
-    x: Vector, move: Vector, objective: float, curvature: Vector, by_rows: Vector
+    x: Vector, move: Vector, objective: float, curvature: Vector, otherwise: Vector
 ) -> Vector:
-    """What a displacement is compared with; ``by_rows`` are values that would make up a row."""
+    """What a displacement is compared with; ``otherwise``: where x and curvature say little."""
     h = np.abs(curvature)
     length = np.sqrt(objective / np.where(h > 0.0, h, 1.0)) * (h > 0.0)
     own = np.maximum(np.abs(x), np.abs(x + move))
-    return np.maximum(own, SHARE * np.maximum(length, by_rows))
+    return np.maximum(own, np.maximum(SHARE * length, otherwise))
 
 
 def objective_rounding(g: Vector, curvature: Vector, reach: Vector, largest: float) -> float:

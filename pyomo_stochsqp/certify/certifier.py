@@ -79,13 +79,28 @@ class Certifier:
         length = np.maximum(known, SHARE * by_rows)
         length = np.where(length > 0.0, length, 1.0)
         request = Request(
-            x, y, values, mean, known, length, row_size, size, confidence, look.relaxed
+            x,
+            y,
+            values,
+            spread.pairs,
+            mean,
+            known,
+            length,
+            row_size,
+            size,
+            confidence,
+            look.relaxed,
         )
         found = self._locator.located(
             SampleAverage(self._oracle, samples, curvature_samples), request
         )
         place = found.displacement
-        variable_size = variable_sizes(x, place.move, size, found.curvature, by_rows)
+        spread_x = SHARE * found.spread
+        seen = np.maximum(largest_x, spread_x)
+        by_rows = np.minimum(SHARE * by_rows, np.where(seen > 0.0, seen, inf))
+        variable_size = variable_sizes(
+            x, place.move, size, found.curvature, np.maximum(spread_x, by_rows)
+        )
         reach = quantile(confidence, values.count, problem.m) * standard_error(values.c)
         low, high = mean.c - reach, mean.c + reach
         certificate = Certificate(

@@ -30,7 +30,7 @@ the eigenvalues of M say what kind of point this is:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 
 import numpy as np
@@ -74,7 +74,8 @@ class Linearised:
 class Displacement:
     """Where a solution is, seen from x."""
 
-    #: mean of d, its standard error and the bound |mean| + t se
+    #: d of every replicate, one line each; its mean, standard error and the bound |mean| + t se
+    steps: Matrix
     move: Vector
     error: Vector
     bound: Vector
@@ -91,11 +92,14 @@ class Displacement:
 
     def widened(self, other: Displacement) -> Displacement:
         """The larger bounds of two."""
-        return Displacement(
-            self.move, self.error, np.maximum(self.bound, other.bound), max(self.gap, other.gap),
-            max(self.gap_noise, other.gap_noise), max(self.along, other.along),
-            max(self.along_noise, other.along_noise), self.flat, self.descent,
-        )  # fmt: skip
+        return replace(
+            self,
+            bound=np.maximum(self.bound, other.bound),
+            gap=max(self.gap, other.gap),
+            gap_noise=max(self.gap_noise, other.gap_noise),
+            along=max(self.along, other.along),
+            along_noise=max(self.along_noise, other.along_noise),
+        )
 
 
 def displacement(at: Linearised, active: Mask, shift: Vector, held: Mask) -> Displacement:
@@ -122,12 +126,12 @@ def displacement(at: Linearised, active: Mask, shift: Vector, held: Mask) -> Dis
     positive = eigenvalues > FLAT * top
     safe = np.where(positive, eigenvalues, 1.0)
     p = normal + np.where(positive, -slopes / safe, 0.0) @ B.T
-    steps = p * scale
 
     one = quantile(at.confidence, count)
     t = quantile(at.confidence, count, free.size)
-    move, error = shift.copy(), np.zeros(n)
-    move[free], error[free] = steps.mean(axis=0), standard_error(steps)
+    every = np.tile(shift, (count, 1))
+    every[:, free] = p * scale
+    move, error = every.mean(axis=0), standard_error(every)
     linear = -off @ at.y[a] if a.size else np.zeros(count)
     linear_noise = one * float(standard_error(linear[:, None])[0])
     curved, noise = curved_gap(p, p @ H, one)
@@ -141,6 +145,7 @@ def displacement(at: Linearised, active: Mask, shift: Vector, held: Mask) -> Dis
         descent = np.zeros(n)
         descent[free] = B[:, 0] * scale
     return Displacement(
+        steps=every,
         move=move,
         error=error,
         bound=np.abs(move) + t * error,

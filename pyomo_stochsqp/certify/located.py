@@ -23,11 +23,12 @@ from ..engines.dense_point import DensePoint, Entries, FullHessian
 from ..engines.newton_model import NewtonModel, NewtonStep
 from ..nlp import NLP
 from ..oracle import Jacobian, Problem, Vector
-from .active_set import ActiveSet, active_set
+from .active_set import ActiveSet, Mask, active_set
 from .displacement import DEPENDENT, Displacement, Linearised, displacement
 from .replicates import Values, quantile, standard_error
 from .request import Request
 from .sparse_newton import SparseNewton
+from .spreads import single
 
 #: matrices are full up to so many variables; beyond, if so much of them is stored, or as a last
 #: resort up to so many
@@ -38,6 +39,8 @@ UNBOUNDED = 1e12
 ALONG = 1e-6
 #: displacements and gaps up to this share of their sizes make a point a solution
 NEARBY = 1e-4
+#: a variable is as good as zero up to so many standard errors
+BLURRED = 10.0
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,8 @@ class Located:
     gradients: NDArray[np.float64]
     #: diagonal of the Lagrangian's Hessian
     curvature: Vector
+    #: standard deviation of d over single scenarios, where x is as good as zero; elsewhere 0
+    spread: Vector
     first_order: bool = False
 
 
@@ -77,6 +82,12 @@ def _at_solution(found: Located, at: Request) -> bool:
     """Whether x is a solution but for a small displacement and gap."""
     place = found.displacement
     return place.gap <= NEARBY * at.size and bool((place.bound <= NEARBY * at.length).all())
+
+
+def _as_good_as_zero(at: Request, found: Displacement) -> Mask:
+    """Variables that sampling cannot tell from zero: they have no size of their own."""
+    own = np.maximum(np.abs(at.x), np.abs(at.x + found.move))
+    return own <= BLURRED * found.error
 
 
 def _is_dense(nlp: NLP) -> bool:
@@ -112,7 +123,16 @@ class FullMatrices:
         y = self._multipliers(point, M, step)
         linearised = self._linearised(at, point, M, y, step, model)
         found = self._displacement(at, linearised, step)
-        return Located(y, found, linearised.gradients, M.diagonal())
+        zero = _as_good_as_zero(at, found)
+        spread = np.zeros(at.x.size)
+        if zero.any() and at.pairs is not None:
+            pairs = replace(
+                linearised,
+                gradients=lagrangian_gradients(at.pairs, self._jacobian, y),
+                rows=at.pairs.c,
+            )
+            spread[zero] = single(self._first(at, pairs, step).steps)[zero]
+        return Located(y, found, linearised.gradients, M.diagonal(), spread)
 
     def _multipliers(self, point: DensePoint, M: NDArray[np.float64], step: NewtonStep) -> Vector:
         """Those of Newton's step with M itself.
@@ -165,12 +185,11 @@ class FullMatrices:
         )
 
     def _displacement(self, at: Request, lin: Linearised, step: NewtonStep) -> Displacement:
-        problem, x, d, values = self._problem, at.x, step.d, at.values
-        active = self._equality | (lin.y != 0.0)
-        held = (x + d <= problem.x_lower) | (x + d >= problem.x_upper)
-        found = displacement(lin, active, d, held)
+        problem, d, values = self._problem, step.d, at.values
+        found = self._first(at, lin, step)
         if values.count < 2:
             return found
+        active, held = self._active(at, lin, step)
         t_x = quantile(at.confidence, values.count, problem.n)
         t_c = quantile(at.confidence, values.count, problem.m)
         pull = lin.g + lin.J.T @ lin.y + lin.M @ d
@@ -181,6 +200,17 @@ class FullMatrices:
         if not (unsure_bound.any() or unsure_row.any()):
             return found
         return found.widened(displacement(lin, active | unsure_row, d, held & ~unsure_bound))
+
+    def _first(self, at: Request, lin: Linearised, step: NewtonStep) -> Displacement:
+        """With the rows and bounds active that the quadratic model says are."""
+        active, held = self._active(at, lin, step)
+        return displacement(lin, active, step.d, held)
+
+    def _active(self, at: Request, lin: Linearised, step: NewtonStep) -> tuple[Mask, Mask]:
+        """(rows, variables)."""
+        end = at.x + step.d
+        held = (end <= self._problem.x_lower) | (end >= self._problem.x_upper)
+        return self._equality | (lin.y != 0.0), held
 
 
 class SparseMatrices:
@@ -205,7 +235,13 @@ class SparseMatrices:
         gradients = lagrangian_gradients(at.values, self._jacobian, at.y)
         active = active_at(problem, at, gradients)
         found, first_order = self._newton.displacement(at, M, gradients, active)
-        return Located(at.y, found, gradients, curvature, first_order)
+        zero = _as_good_as_zero(at, found)
+        spread = np.zeros(at.x.size)
+        if zero.any() and at.pairs is not None:
+            pairs = lagrangian_gradients(at.pairs, self._jacobian, at.y)
+            other, _ = self._newton.displacement(replace(at, values=at.pairs), M, pairs, active)
+            spread[zero] = single(other.steps)[zero]
+        return Located(at.y, found, gradients, curvature, spread, first_order)
 
 
 def active_at(problem: Problem, at: Request, gradients: NDArray[np.float64]) -> ActiveSet:

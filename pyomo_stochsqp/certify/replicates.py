@@ -83,6 +83,17 @@ class Values:
     J: Matrix
     scenarios: int
 
+    @classmethod
+    def of(cls, estimates: Sequence[Estimate], scenarios: int) -> Values:
+        """Of estimates that have been made with their objective."""
+        return cls(
+            np.array([e.f for e in estimates], dtype=float),
+            np.array([e.g for e in estimates]),
+            np.array([e.c for e in estimates]),
+            np.array([e.J for e in estimates]),
+            scenarios,
+        )
+
     @property
     def count(self) -> int:
         return self.f.size
@@ -129,13 +140,7 @@ def estimated(oracle: Oracle, x: Vector, samples: Sequence[Sample]) -> Values | 
         if estimate.issue is not None:
             return estimate.issue
         made.append(estimate)
-    values = Values(
-        np.array([e.f for e in made], dtype=float),
-        np.array([e.g for e in made]),
-        np.array([e.c for e in made]),
-        np.array([e.J for e in made]),
-        sum(sample.scenarios for sample in samples),
-    )
+    values = Values.of(made, sum(sample.scenarios for sample in samples))
     if len(samples) > 1 and isinstance(oracle, PlugInOracle):
         pooled = oracle.pooled(x, samples, objective=True)
         return pooled.issue or values.jackknifed(pooled)

@@ -16,6 +16,8 @@ class Request:
     #: multipliers for second derivatives
     y: Vector
     values: Values
+    #: those of pairs of scenarios, if it is sampled
+    pairs: Values | None
     mean: Estimate
     #: distances that variables are known to go (0: none), a length of each, the sizes of rows and
     #: objective

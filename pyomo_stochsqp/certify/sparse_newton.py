@@ -103,6 +103,7 @@ class SparseNewton:
         at_bounds = float(np.abs(gradients.mean(axis=0) * active.shift).sum())
         idle = self._idle(rows.mean(axis=0), y, active)
         found = Displacement(
+            steps=steps,
             move=move,
             error=error,
             bound=np.abs(move) + t * error,

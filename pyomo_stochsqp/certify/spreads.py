@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..oracle import SPREAD_STREAM, Oracle, PlugInOracle, Problem, Sample, Vector
+from .replicates import Values
 
 PAIRS = 32
 #: the middle half of normal numbers, in standard deviations
@@ -29,6 +30,8 @@ class Spreads(NamedTuple):
     c: Vector
     #: the same of all of them as the middle half of the pairs shows it, whatever the others do
     typical: Vector
+    #: the values of the pairs, one line each; None where there are none
+    pairs: Values | None = None
 
     @property
     def of_all(self) -> Vector:
@@ -54,19 +57,19 @@ class Pairs:
         problem, oracle = self._oracle.problem, self._oracle
         if not oracle.sources:
             return Spreads.none(problem)
-        pairs = self._pairs(number)
+        drawn = self._pairs(number)
         if isinstance(oracle, PlugInOracle):
-            made = oracle.linearised(x, pairs, about)
+            made = oracle.linearised(x, drawn, about)
         else:
-            made = [oracle.estimate(x, pair, objective=True) for pair in pairs]
+            made = [oracle.estimate(x, pair, objective=True) for pair in drawn]
             made = [estimate for estimate in made if estimate.issue is None]
         if len(made) < LEAST:
             return Spreads.none(problem)
-        f = np.array([e.f for e in made], dtype=float)
-        g, c = np.array([e.g for e in made]), np.array([e.c for e in made])
-        low, high = np.quantile(np.column_stack((f, g, c)), (0.25, 0.75), axis=0)
+        pairs = Values.of(made, 2 * len(made))
+        low, high = np.quantile(np.column_stack((pairs.f, pairs.g, pairs.c)), (0.25, 0.75), axis=0)
         typical = np.sqrt(2.0) * (high - low) / MIDDLE_HALF
-        return Spreads(float(_single(f)), _single(g), _single(c), typical)
+        f, g, c = (single(values) for values in (pairs.f, pairs.g, pairs.c))
+        return Spreads(float(f), g, c, typical, pairs)
 
     def _pairs(self, number: int) -> Sequence[Sample]:
         if self._drawn is None or self._drawn[0] != number:
@@ -79,7 +82,7 @@ class Pairs:
         return self._drawn[1]
 
 
-def _single(values: NDArray[np.float64]) -> Vector:
+def single(values: NDArray[np.float64]) -> Vector:
     """The standard deviation of one scenario, from means over two."""
     deviation: Vector = np.sqrt(2.0) * values.std(axis=0, ddof=1)
     return deviation

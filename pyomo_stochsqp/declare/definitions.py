@@ -31,7 +31,8 @@ class Definitions:
 
     def __init__(self, read: Read):
         self._read = read
-        self._symbols: dict[int, Symbol] = {}  # id(node) -> what stands for it
+        # id(node) -> the node, which must live as long as its id is used, and what stands for it
+        self._symbols: dict[int, tuple[Any, Symbol]] = {}
         self._equal: dict[Any, Symbol] = {}  # what a node says -> the same
         self._made: dict[int, Definition] = {}  # id(symbol) -> its definition
 
@@ -48,7 +49,7 @@ class Definitions:
         """A symbol, or an expression without expectations that is equal to the node."""
         known = self._symbols.get(id(node))
         if known is not None:
-            return known
+            return known[1]
         if isinstance(node, QuantileData):
             return self._solved(node, where)
         body = self._read(node, where)
@@ -61,13 +62,13 @@ class Definitions:
             if key is not None:
                 self._equal[key] = symbol
             self._made[id(symbol)] = Definition(symbol, body, 1 + self._level(body))
-        self._symbols[id(node)] = symbol
+        self._symbols[id(node)] = node, symbol
         return symbol
 
     def _solved(self, node: QuantileData, where: Any) -> Symbol:
         symbol: Symbol = node.symbol
         # its equation holds the symbol, which is no expectation of a lower level there
-        self._symbols[id(node)] = symbol
+        self._symbols[id(node)] = node, symbol
         centre = self._stand_in(node.mean, where)
         variance = self._stand_in(node.variance, where)
         body = self._read(node.equation, where)
