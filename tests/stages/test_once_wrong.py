@@ -199,3 +199,17 @@ def test_a_feasible_start_is_not_lost_to_an_infeasible_end():
     results = solve(m, seed=0)
     assert results.solver.termination_condition != TC.infeasible
     assert st.norm(5, 0.5).cdf(m.x.value) >= 0.998
+
+
+@pytest.mark.parametrize("coefficient", [0.0, 1e-9, 1e-4])
+def test_a_row_that_hardly_depends_on_a_variable_says_nothing_of_its_size(coefficient):
+    m = model(x=(0.5, None, None), y=(1, 0, 10))
+    m.w = RandomParam(sampler=lambda rng, size: rng.normal(1, 3, (size, 1)))
+    m.obj = pyo.Objective(expr=E(pyo.exp(-0.2 * m.w * m.x)) + 0.3 * m.x + m.y**2)
+    m.row = pyo.Constraint(expr=m.y + coefficient * m.x <= 5)
+    results = solve(m, seed=1)
+    # E exp(-0.2 w x) = exp(-0.2 x + 0.18 x^2)
+    exact = brentq(lambda x: np.exp(-0.2 * x + 0.18 * x * x) * (0.36 * x - 0.2) + 0.3, -1, 0)
+    assert_optimal(m, results, x=exact)
+    assert results.certificate.relative_gap <= 1e-3
+    assert results.certificate.variables["x"] <= 0.02 * abs(exact)
