@@ -234,14 +234,18 @@ class SparseMatrices:
         curvature = self._newton.diagonal(M)
         gradients = lagrangian_gradients(at.values, self._jacobian, at.y)
         active = active_at(problem, at, gradients)
-        found, first_order = self._newton.displacement(at, M, gradients, active)
+        newton = self._newton.displacement(at, M, gradients, active)
+        found = newton.displacement
         zero = _as_good_as_zero(at, found)
         spread = np.zeros(at.x.size)
         if zero.any() and at.pairs is not None:
             pairs = lagrangian_gradients(at.pairs, self._jacobian, at.y)
-            other, _ = self._newton.displacement(replace(at, values=at.pairs), M, pairs, active)
-            spread[zero] = single(other.steps)[zero]
-        return Located(at.y, found, gradients, curvature, spread, first_order)
+            other = self._newton.displacement(replace(at, values=at.pairs), M, pairs, active)
+            spread[zero] = single(other.displacement.steps)[zero]
+        y = problem.signed(newton.y)
+        flipped = (problem.row_lower < problem.row_upper) & (y * at.y < 0.0)
+        kept = np.where(flipped, at.y, y)
+        return Located(kept, found, gradients, curvature, spread, newton.first_order)
 
 
 def active_at(problem: Problem, at: Request, gradients: NDArray[np.float64]) -> ActiveSet:

@@ -50,6 +50,16 @@ class _Model(NamedTuple):
     first_order: bool = False
 
 
+class Newton(NamedTuple):
+    """A Newton step on the KKT conditions."""
+
+    displacement: Displacement
+    #: the multipliers after it
+    y: Vector
+    #: whether only first-order conditions were judged
+    first_order: bool
+
+
 class SparseNewton:
     """Newton steps on the KKT conditions of one problem."""
 
@@ -73,19 +83,14 @@ class SparseNewton:
         values[self._slots] = M
         return values[self._diagonal]
 
-    def displacement(
-        self, at: Request, M: Vector, gradients: Matrix, active: ActiveSet
-    ) -> tuple[Displacement, bool]:
-        """(where a solution is, whether only first-order conditions were judged).
-
-        ``gradients`` are g_i + J_i'y, one line per replicate.
-        """
+    def displacement(self, at: Request, M: Vector, gradients: Matrix, active: ActiveSet) -> Newton:
+        """``gradients`` are g_i + J_i'y, one line per replicate."""
         values = np.zeros(self._indices.size)
         values[self._slots] = np.nan_to_num(M, nan=0.0, posinf=0.0, neginf=0.0)
         n, y, rows = self._problem.n, at.y, at.values.c
         models = self._models(values, at)
         for _ in range(ROUNDS):
-            steps, model = self._steps(gradients, at, models, active)
+            steps, dy, model = self._steps(gradients, at, models, active)
             more = active.with_bounds(self._problem, at.x, steps.mean(axis=0))
             if more is active:
                 break
@@ -95,13 +100,17 @@ class SparseNewton:
         t = quantile(at.confidence, len(gradients), n)
         move, error = steps.mean(axis=0), standard_error(steps)
         off = np.where(active.rows, rows - active.target, 0.0)
-        linear = -(off @ y)
+        after = np.where(active.rows, y + dy, 0.0)
+        linear = -(off @ after)
         linear_noise = one * float(standard_error(linear[:, None])[0])
         free = np.where(held, 0.0, steps)
         products = np.array([self._times(model.values, s) for s in free])
         curved, noise = curved_gap(free, products, one)
         at_bounds = float(np.abs(gradients.mean(axis=0) * active.shift).sum())
         idle = self._idle(rows.mean(axis=0), y, active)
+        idle += self._pulling_inwards(
+            at, gradients.mean(axis=0) + self._times(model.values, move), dy, after, active
+        )
         found = Displacement(
             steps=steps,
             move=move,
@@ -114,7 +123,7 @@ class SparseNewton:
             flat=int(model.flat),
             descent=None,
         )
-        return found, model.first_order
+        return Newton(found, after, model.first_order)
 
     def _models(self, values: Vector, at: Request) -> list[_Model]:
         """The Lagrangian's Hessian, and what takes its place where it does not do."""
@@ -132,8 +141,9 @@ class SparseNewton:
 
     def _steps(
         self, gradients: Matrix, at: Request, models: list[_Model], active: ActiveSet
-    ) -> tuple[Matrix, _Model]:
-        """The step of every replicate, by the first model that has one."""
+    ) -> tuple[Matrix, Vector, _Model]:
+        """The step of every replicate, what it adds to the multipliers (their mean), and the first
+        model that has one."""
         n, J, shift = self._problem.n, at.mean.J, active.shift
         a = np.where(active.held, REMOVED, 0.0)
         for model in models:
@@ -142,7 +152,7 @@ class SparseNewton:
             if positive is None or (positive != n and not model.first_order):
                 continue
             shifted = self._times(model.values, shift)
-            steps = []
+            steps, more = [], np.zeros(self._problem.m)
             for gradient, c in zip(gradients, at.values.c, strict=True):
                 r_x = np.where(active.held, 0.0, -(gradient + shifted))
                 off = c - active.target + self._jacobian.times(J, shift)
@@ -150,11 +160,13 @@ class SparseNewton:
                 if found is None:
                     break
                 steps.append(np.where(active.held, shift, found[0]))
+                more += found[1]
             if len(steps) == len(gradients):
-                return np.array(steps), model
+                return np.array(steps), more / len(steps), model
         last = models[-1]
         natural = last.values[self._diagonal]
-        return np.where(active.held, shift, -gradients / natural), last
+        steps = np.where(active.held, shift, -gradients / natural)
+        return steps, np.zeros(self._problem.m), last
 
     def _times(self, values: Vector, d: Vector) -> Vector:
         off = self._indices != self._columns
@@ -167,3 +179,17 @@ class SparseNewton:
         bound = np.where(y > 0.0, self._problem.row_upper, self._problem.row_lower)
         slack = np.where(np.isfinite(bound) & ~active.rows, np.abs(c - bound), 0.0)
         return float(np.abs(y) @ slack)
+
+    def _pulling_inwards(
+        self, at: Request, pull: Vector, dy: Vector, y: Vector, active: ActiveSet
+    ) -> float:
+        """Rows and variables that were taken to be at their bounds, but whose multipliers after the
+        step pull them away from there: what could be gained over their natural lengths."""
+        pull = pull + self._jacobian.transposed(at.mean.J, dy)
+        inwards = active.held & (pull * active.bound > 0.0)
+        inwards &= self._problem.x_lower < self._problem.x_upper
+        equality = self._problem.row_lower == self._problem.row_upper
+        slackening = active.rows & ~equality & (y * active.side < 0.0)
+        return float((np.abs(pull) * at.length)[inwards].sum()) + float(
+            (np.abs(y) * at.row_size)[slackening].sum()
+        )

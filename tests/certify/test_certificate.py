@@ -72,6 +72,24 @@ def test_the_model_of_a_quadratic_program_is_the_program(x):
     assert c.gap >= abs(f - best) - 1e-9
 
 
+@pytest.mark.parametrize("idle", [0, 70])
+def test_multipliers_that_fit_the_point_but_not_the_bound_make_no_solution(idle):
+    """min x1 + 3 x2 s.t. x1 + x2 = 1, x >= 0, at (0, 1): with y = 0 the slope of x1 is towards its
+    bound, and the row leaves nowhere to go; but at (1, 0) the objective is lower by 2."""
+    n = 2 + idle
+    program = quadratic(
+        np.diag([0.0, 0.0, *np.ones(idle)]),
+        [1.0, 3.0, *np.zeros(idle)],
+        [[1.0, 1.0, *np.zeros(idle)]],
+        ([1.0], [1.0]),
+        ([0.0, 0.0, *[-np.inf] * idle], [np.inf] * n),
+    )
+    c = exact(Certain(program), [0.0, 1.0, *np.zeros(idle)], [0.0])
+    assert c.gap >= 2.0 and not Tolerances(1e-3, 1e-3).met(c)
+    c = exact(Certain(program), [1.0, 0.0, *np.zeros(idle)], [0.0])
+    assert c.y == pytest.approx([-1.0]) and Tolerances(1e-6, 1e-6).met(c)
+
+
 def test_a_saddle_and_a_maximum_are_no_solutions():
     for H in (np.diag([1.0, -1.0]), -np.eye(2)):
         c = exact(Certain(quadratic(H, [0.0, 0.0], x0=[1.0, 1.0])), [0.0, 0.0], [])
