@@ -69,6 +69,14 @@ class Problem:
         """The row of every stored entry of J."""
         return np.repeat(np.arange(self.m), np.diff(self.jac_indptr))
 
+    @cached_property
+    def bound_sizes(self) -> Vector:
+        """The larger |bound| of every row, 0 where there is none."""
+        lower, upper = np.abs(self.row_lower), np.abs(self.row_upper)
+        return np.maximum(
+            np.where(np.isfinite(lower), lower, 0.0), np.where(np.isfinite(upper), upper, 0.0)
+        )
+
     @property
     def bounded(self) -> bool:
         """Whether any variable has a bound."""

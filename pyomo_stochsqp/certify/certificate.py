@@ -188,12 +188,7 @@ class Certificate:
 
 def row_sizes(problem: Problem, terms: Vector, spread: Vector) -> Vector:
     """What a violation is compared with; ``terms`` are sum_j |J_ij x_j|."""
-    lower, upper = problem.row_lower, problem.row_upper
-    bound = np.maximum(
-        np.where(np.isfinite(lower), np.abs(lower), 0.0),
-        np.where(np.isfinite(upper), np.abs(upper), 0.0),
-    )
-    return np.maximum(np.maximum(bound, terms), spread)
+    return np.maximum(np.maximum(problem.bound_sizes, terms), spread)
 
 
 def variable_sizes(

@@ -165,8 +165,8 @@ class SparseNewton:
                 return np.array(steps), more / len(steps), model
         last = models[-1]
         natural = last.values[self._diagonal]
-        steps = np.where(active.held, shift, -gradients / natural)
-        return steps, np.zeros(self._problem.m), last
+        towards = np.where(active.held, shift, -gradients / natural)
+        return towards, np.zeros(self._problem.m), last
 
     def _times(self, values: Vector, d: Vector) -> Vector:
         off = self._indices != self._columns

@@ -8,7 +8,7 @@ to another expression, another table of data.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from ..declare import StochasticProgram
 from ..declare.formula_node import RandomFormula
-from ..declare.program import Function, Part
-from ..declare.scan import integrands_inside, scan
+from ..declare.program import Part
 from .evaluator import Evaluator, compile_program
 
 
@@ -53,7 +52,7 @@ class Structure:
     def __init__(self, program: StochasticProgram):
         self._program = program
         self._expressions = [_expression(c) for c in _components(program)]
-        self._named = list(_named(program))
+        self._named = [(node, node.args[0]) for node in program.named]
         self._random = _random_params(program)
 
     def fits(self, program: StochasticProgram) -> bool:
@@ -87,31 +86,6 @@ def _expression(component: Any) -> Any:
 
 def _symbols(program: StochasticProgram) -> list[Any]:
     return [definition.symbol for definition in program.definitions]
-
-
-def _named(program: StochasticProgram) -> Iterator[tuple[Any, Any]]:
-    """(named expression, what it stands for now), for all that the program contains."""
-    seen: set[int] = set()
-    for expr in _expressions(program):
-        for node in scan(expr).named.values():
-            if id(node) not in seen:
-                seen.add(id(node))
-                yield node, node.args[0]
-
-
-def _expressions(program: StochasticProgram) -> Iterator[Any]:
-    functions: list[Function] = [program.objective, *(row.body for row in program.rows)]
-    for function in functions:
-        yield function.exact
-        for term in function.terms:
-            yield term.multiplier
-            yield from [term.integrand] if term.scenarios is None else term.scenarios
-    if program.definitions:  # formulas were rewritten when they were read, without their names
-        for component in _components(program):
-            expr = _expression(component)
-            if expr is not None:
-                yield expr
-                yield from integrands_inside(expr)
 
 
 def _same_objects(a: Iterable[Any], b: Iterable[Any]) -> bool:

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from pyomo.core.expr.numvalue import value
 
+from ..deadline import check_time
 from ..declare.program import Function, StochasticProgram
 from ..errors import ModelError
 from .algebra.affine_parts import LONG, AffinePart, split_terms
@@ -130,6 +131,7 @@ class Plan:
         self._collapse.refresh()
 
     def _function(self, name: str, function: Function) -> dict[int, Form]:
+        check_time()
         forms = {-1: Form()}
         accumulate = self.algebra.accumulate
         exact = self._lower(function.exact, name)
@@ -200,6 +202,7 @@ class Plan:
         for stream, plan in plans.items():
             self._make_blocks(plan, pieces.get(stream, []), products.get(stream, []))
             for block in plan.blocks:
+                check_time()
                 block.differentiate()
         return [p for p in plans.values() if p.blocks or p.averages or p.products]
 
@@ -230,6 +233,7 @@ class Plan:
         single = Block(plan.stream, 0, share)
         groups: dict[Tape, list[tuple[int, list[Any]]]] = {}
         for t, coef, node in pieces:
+            check_time()
             root = self.algebra.make("sum", (0.0, coef, node))
             tape, slots = self._taper(root)
             groups.setdefault(tape, []).append((t, slots))

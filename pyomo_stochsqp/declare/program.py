@@ -167,6 +167,8 @@ class StochasticProgram:
     leaves: dict[int, Leaf]
     #: all RandomParams that occur, those that are fixed to numbers, too
     random_params: Sequence[Any] = ()
+    #: all named expressions that occur
+    named: Sequence[Any] = ()
     #: the numbers t of formulas, those of lower levels first
     definitions: Sequence[Definition] = ()
     #: kinks were rounded off by their spread (functionals/rounding.py)

@@ -12,6 +12,7 @@ from pyomo.core.base import Constraint, Objective, minimize
 from pyomo.core.expr import value
 from pyomo.core.expr.numvalue import native_numeric_types
 
+from ..deadline import check_time
 from ..errors import ModelError
 from .checks import (
     check_components,
@@ -85,6 +86,7 @@ def read_model(model: Any, as_written: bool = False) -> StochasticProgram:
         sources=sources,
         leaves=leaves,
         random_params=list(reader.random_params.values()),
+        named=list(reader.named.values()),
         definitions=reader.numbered_definitions(),
         rounded=reader.rounded,
     )
@@ -108,6 +110,7 @@ def read_formula(node: RandomFormula) -> StochasticProgram:
         sources=sources,
         leaves=leaves,
         random_params=list(reader.random_params.values()),
+        named=list(reader.named.values()),
         definitions=reader.numbered_definitions(),
         rounded=reader.rounded,
     )
@@ -155,6 +158,7 @@ class _Reader:
         self._as_written = as_written
         self.variables: dict[int, Any] = {}
         self.random_params: dict[int, Any] = {}
+        self.named: dict[int, Any] = {}
         self.randomness = Randomness()
         #: kinks were rounded off by their spread
         self.rounded = False
@@ -171,6 +175,8 @@ class _Reader:
         low = _number(lower, constraint, -math.inf)
         high = _number(upper, constraint, math.inf)
         wanted = body if self._as_written else by_quantile(body, low, high)
+        if wanted is not body:
+            self.named.update(scan(body).named)
         function, depends = self.function(wanted, constraint)
         if low > high:
             check_interval("Constraint", constraint.name, low, high)
@@ -181,6 +187,7 @@ class _Reader:
 
     def function(self, expr: Any, where: Any) -> tuple[Function, bool]:
         """An expression as exact part and expectations, and whether it depends on variables."""
+        check_time()
         seen = scan(expr)
         check_contents(seen, where, outside=True)
         self._collect(seen)
@@ -215,6 +222,7 @@ class _Reader:
     ) -> tuple[Any, list[Term], Contents]:
         integrand, seen = node.integrand, scan(node.integrand)
         if seen.kinked:
+            self.named.update(seen.named)
             integrand = smoothed(integrand)
             seen = scan(integrand)
         integrand, seen = self._under_expectation(integrand, seen, where)
@@ -234,6 +242,7 @@ class _Reader:
         resolved = node.explicit.resolve()
         expressions, looks = resolved.expressions, _looks(resolved.expressions)
         if any(has_kinks(seen) for seen in looks):
+            self.named.update((key, e) for look in looks if look for key, e in look.named.items())
             expressions = smoothed_scenarios(node.explicit, resolved)
             looks = _looks(expressions)
         read, all_of_them = [], Contents()
@@ -259,6 +268,7 @@ class _Reader:
 
     def _collect(self, seen: Contents) -> None:
         self.variables.update(seen.variables)
+        self.named.update(seen.named)
         self.rounded = self.rounded or seen.rounded
         for member in (*seen.random.values(), *seen.pinned.values()):
             component = member.parent_component()

@@ -74,7 +74,7 @@ class NewtonModel:
         self._indptr = self._pattern.indptr.astype(np.intp)
         self._indices = self._pattern.indices.astype(np.intp)
         self._backend = make_backend(self._pattern, "dense")
-        self._row_size = np.maximum(_finite(problem.row_lower), _finite(problem.row_upper))
+        self._row_size = problem.bound_sizes
         #: with its rows as relaxed
         self.problem = problem
 
@@ -169,8 +169,3 @@ class NewtonModel:
             if not better:
                 break
         return found, found_with
-
-
-def _finite(bound: Vector) -> Vector:
-    """|bound|, 0 where there is none."""
-    return np.where(np.isfinite(bound), np.abs(bound), 0.0)

@@ -3,11 +3,13 @@ r"""A finished run as its user reads it: the model's names and sign in every tab
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from ..errors import StochSQPError
 from ..run import History, Outcome
+from ..run.progress import CERTIFICATE_COLUMNS
 from .certified import CertifiedPoint
 
 
@@ -40,6 +42,16 @@ class FinishedRun:
         return CertifiedPoint(best, self.variable_names, self.row_names, self.sign)
 
     @property
+    def iterations(self) -> int:
+        """Iterations made."""
+        return int(self.outcome.state.k)
+
+    @property
+    def samples(self) -> int:
+        """Scenarios drawn."""
+        return int(self.outcome.state.samples)
+
+    @property
     def message(self) -> str:
         """Why the run ended, in one sentence."""
         detail = f" ({self.outcome.message})" if self.outcome.message else ""
@@ -56,3 +68,19 @@ class FinishedRun:
             table = table.copy()
             table["objective"][:] *= -1.0
         return table
+
+
+@dataclass(frozen=True)
+class NoRun:
+    """What there is to say of a model that ended before the first iteration."""
+
+    message: str
+    history: History = field(default_factory=lambda: History(("iteration",)))
+    certificates: History = field(default_factory=lambda: History(CERTIFICATE_COLUMNS))
+    certificate: None = None
+    iterations: int = 0
+    samples: int = 0
+
+    def plot(self, path: Any = None, title: str | None = None) -> Any:
+        """There is nothing to draw."""
+        raise StochSQPError(f"There was no run, so there is nothing to plot. {self.message}")

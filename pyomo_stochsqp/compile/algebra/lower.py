@@ -15,6 +15,7 @@ from pyomo.core.expr import numeric_expr as ne
 from pyomo.core.expr import relational_expr as re
 from pyomo.core.expr.numvalue import native_numeric_types
 
+from ...deadline import check_time
 from ...errors import ModelError
 from .form import Form
 from .node import KINKED, SMOOTH
@@ -134,6 +135,7 @@ class Lowering:
         raise self._unsupported(type(e).__name__)
 
     def _sum(self, e: Any) -> Form:
+        check_time()
         total = Form()
         for arg in e.args:
             self._algebra.accumulate(total, self._get(arg))

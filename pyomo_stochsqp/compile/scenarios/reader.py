@@ -23,6 +23,7 @@ from typing import Any
 from pyomo.core.expr import numeric_expr as ne
 from pyomo.core.expr.numvalue import native_numeric_types, value
 
+from ...deadline import check_time
 from ...errors import ModelError
 from ..algebra.node import SMOOTH
 from .fast_reader import Match, matcher
@@ -81,6 +82,7 @@ class ScenarioReader:
         groups: dict[Structure, Group] = {}
         matchers: list[tuple[Match, Group]] = []
         for s, expr in enumerate(scenarios):
+            check_time()
             for match, group in matchers:
                 found = match(expr)
                 if found is not None:

@@ -2,8 +2,9 @@ r"""A program in scaled units: z = x / D, rows times r, objective times s.
 
     g_z = s D g,      c_z = r c,      J_z = R J D,      W_z = s D W(x, y) D  with  y = r y_z / s
 
-``automatic`` gives rows and objective gradients of moderate size at the start (never more than 100,
-and unit size where they are smaller than that). Variables are scaled only where their units differ
+``automatic`` gives rows and the objective gradients of unit size at the start. A small gradient may
+only mean that the start is far from where the row matters (a sphere's centre), so no row is blown
+up beyond unit size of its values and bounds. Variables are scaled only where their units differ
 by a factor of a thousand or more: twenty sweeps that equilibrate the columns and rows of [g; J]
 (Ruiz), rounded to powers of two so that nothing is lost to rounding.
 """
@@ -71,16 +72,20 @@ def automatic(nlp: NLP, x: Vector) -> Factors:
     """Factors from the derivatives at x and at two points near it."""
     problem = nlp.problem
     gradient, entries = np.zeros(problem.n), np.zeros(problem.jac_indices.size)
+    size = problem.bound_sizes
     for point in points_near(problem, x):
         e = nlp.evaluate(point)
         if e.issue is None:
             gradient = np.maximum(gradient, np.abs(e.g))
             entries = np.maximum(entries, np.abs(e.J))
+            size = np.maximum(size, np.abs(e.c))
     D = _column_factors(problem, gradient, entries)
     scaled = entries * D[problem.jac_indices]
     norms = np.sqrt(np.bincount(problem.jac_rows, scaled * scaled, problem.m))
     slope = np.asarray(np.linalg.norm(gradient * D))
-    return Factors(factors_of(norms), float(factors_of(slope)), D)
+    return Factors(
+        factors_of(np.maximum(norms, np.minimum(size, 1.0))), float(factors_of(slope)), D
+    )
 
 
 def _column_factors(problem: Problem, gradient: Vector, entries: Vector) -> Vector:

@@ -20,14 +20,12 @@ from pyomo.opt.results.solution import Solution
 from pyomo.opt.results.solver import SolverStatus
 from pyomo.opt.results.solver import TerminationCondition as LegacyTermination
 
-from ...report.finished import FinishedRun
 from .results import RunReport, StochSQPResults
 
 
 class LegacyStochSQPResults(RunReport, SolverResults):
     """SolverResults with the log, the history, the certificate and the plot of the run."""
 
-    _run: FinishedRun
     _log = ""
 
     @property
@@ -46,8 +44,8 @@ def legacy_results(results: StochSQPResults, model: Any) -> LegacyStochSQPResult
     solver.termination_condition = legacy_termination_condition_map.get(
         condition, LegacyTermination.other
     )
+    legacy._run = results._run
     if results.solution_status is not SolutionStatus.noSolution:
-        legacy._run = results._run
         _sizes(problem, results)
     legacy._log = results.solver_log or ""
     solver.name = results.solver_name

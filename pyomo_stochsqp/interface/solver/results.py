@@ -10,7 +10,7 @@ from pyomo.contrib.solver.common.results import Results, SolutionStatus, Termina
 from ...certify import Tolerances
 from ...method import Stop
 from ...report.certified import CertifiedPoint
-from ...report.finished import FinishedRun
+from ...report.finished import FinishedRun, NoRun
 from ...run import History, Outcome
 from ...run.verdict import ASTRAY
 
@@ -30,7 +30,7 @@ TERMINATION = {
 class RunReport:
     """Shared by the results of both interfaces: what a run leaves beyond Pyomo's own fields."""
 
-    _run: FinishedRun
+    _run: FinishedRun | NoRun
 
     @property
     def history(self) -> History:
@@ -50,12 +50,12 @@ class RunReport:
     @property
     def iteration_count(self) -> int:
         """Iterations made."""
-        return int(self._run.outcome.state.k)
+        return self._run.iterations
 
     @property
     def samples(self) -> int:
         """Scenarios drawn."""
-        return int(self._run.outcome.state.samples)
+        return self._run.samples
 
     @property
     def message(self) -> str:
@@ -72,8 +72,16 @@ class StochSQPResults(RunReport, Results):
 
     # ConfigDict turns attributes into entries, so the run lives in one.
     @property
-    def _run(self) -> FinishedRun:  # type: ignore[override]
+    def _run(self) -> FinishedRun | NoRun:  # type: ignore[override]
         return self.extra_info.get("run").value()
+
+    @classmethod
+    def without_a_run(cls, condition: TerminationCondition, message: str) -> StochSQPResults:
+        """What there is to say before the first iteration."""
+        results = cls()
+        results.termination_condition = condition
+        results._describe(NoRun(message))
+        return results
 
     @classmethod
     def of(cls, run: FinishedRun, tolerances: Tolerances, seed: int) -> StochSQPResults:
@@ -86,21 +94,23 @@ class StochSQPResults(RunReport, Results):
         if best is not None and found and outcome.stop not in ASTRAY:
             results.incumbent_objective = best.objective
         info = results.extra_info
-        info.iteration_count = outcome.state.k
-        info.samples = outcome.state.samples
         info.seed = seed
-        info.message = run.message
         if best is not None:
             info.objective_estimate = best.objective
             info.objective_standard_error = best.objective_error
+        results._describe(run)
+        return results
+
+    def _describe(self, run: FinishedRun | NoRun) -> None:
+        info = self.extra_info
+        info.iteration_count, info.samples, info.message = run.iterations, run.samples, run.message
         for name, value in (
             ("history", run.history),
             ("certificates", run.certificates),
-            ("certificate", best),
+            ("certificate", run.certificate),
             ("run", run),
         ):
             info.add(name, ConfigValue(value, visibility=ADVANCED_OPTION))
-        return results
 
 
 def solution_status(outcome: Outcome, tolerances: Tolerances) -> SolutionStatus:

@@ -33,6 +33,9 @@ from .solution import StochSQPSolutionLoader
 
 logger = logging.getLogger("pyomo_stochsqp")
 
+#: seconds that a model may take to read whatever the time limit: then there is a point to return
+LEAST_TO_READ = 0.15
+
 
 class StochSQP(SolverBase):
     """Stochastic SQP for models with expectations, as a Pyomo solver.
@@ -85,7 +88,7 @@ class StochSQP(SolverBase):
         results: StochSQPResults | None = None
         timer.start("prepare")
         try:
-            with time_limit(limit):
+            with time_limit(max(limit, LEAST_TO_READ)):
                 setup = prepare(model, options, start=start, compiler=self._compiler)
         except EmptyModelError as error:
             results = _without_a_run(model, TerminationCondition.emptyModel, str(error))
@@ -135,10 +138,7 @@ _COMPILING = "The time limit was reached while the model was read and compiled; 
 
 
 def _without_a_run(model: Any, condition: TerminationCondition, message: str) -> StochSQPResults:
-    """What there is to say before the first iteration."""
-    results = StochSQPResults()
-    results.termination_condition = condition
-    results.extra_info.message = message
+    results = StochSQPResults.without_a_run(condition, message)
     results.solution_loader = NoSolutionSolutionLoader(model, message)
     return results
 

@@ -12,6 +12,7 @@ from pyomo.contrib.solver.common.results import Results, SolutionStatus, Termina
 from pyomo.contrib.solver.common.util import NoOptimalSolutionError
 
 import pyomo_stochsqp
+from pyomo_stochsqp.errors import StochSQPError
 from tests.interface.models import (
     TILT_DUAL,
     TILT_X,
@@ -167,6 +168,26 @@ def test_a_model_without_variables(solver):
     results = solver.solve(m, load_solutions=False)
     assert results.termination_condition is TerminationCondition.emptyModel
     assert results.solution_status is SolutionStatus.noSolution
+
+
+@pytest.mark.parametrize("interface", ["new", "legacy"])
+def test_time_that_is_up_while_the_model_is_read(interface):
+    m = pyo.ConcreteModel()
+    n = 10_000
+    m.x = pyo.Var(range(n), initialize=1.0)
+    m.obj = pyo.Objective(expr=sum(pyo.exp(m.x[i] - i) for i in range(n)))
+    m.row = pyo.Constraint(range(n - 1), rule=lambda m, i: m.x[i] * m.x[i + 1] >= 1)
+    make = SolverFactory if interface == "new" else pyo.SolverFactory
+    results = make("stochsqp").solve(
+        m, time_limit=1e-3, load_solutions=False, raise_exception_on_nonoptimal_result=False
+    )
+    condition = results.termination_condition if interface == "new" else results.solver
+    assert "axTimeLimit" in str(condition)
+    assert "read and compiled" in results.message
+    assert results.iteration_count == results.samples == len(results.history) == 0
+    assert results.certificate is None and not len(results.certificates)
+    with pytest.raises(StochSQPError, match="nothing to plot"):
+        results.plot()
 
 
 def test_maximisation(solver):
