@@ -27,6 +27,8 @@ EXACTLY = 1.0
 ACCURACY = 0.1
 #: Newton steps of an exact certificate, and the excess from which on it needs none
 POLISHING, POLISHED = 3, 1e-4
+#: an excess that second derivatives of a part of the scenarios may understate
+UNSURE = 1e-2
 #: an excess that falls by less than this has not fallen; violations that do have
 SATURATED, SHRINKS = 0.999, 0.1
 #: steps along negative curvature, relative to the natural length
@@ -81,6 +83,8 @@ class Judging:
         if isinstance(made, EvaluationIssue):
             return state
         state, certificate = self._polished(self._noted(state, made[0]), sample, made[0])
+        if sample.subsampled and UNSURE < self._tolerances.excess(certificate) <= 1.0:
+            return self.judged(state, sample.with_all_curvature())
         if self._tolerances.met(certificate):
             return self._converged(state, sample)
         if certificate.saddle and self._tolerances.feasible(certificate):

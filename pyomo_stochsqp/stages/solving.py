@@ -70,7 +70,7 @@ class Solving:
         self._finite = finite
         self._factors = factors
         #: the engine at work: all of it follows from the state
-        self._at_work: tuple[tuple[int, int, int, int, bool], Engine] | None = None
+        self._at_work: tuple[tuple[int, int, int, int, bool, bool], Engine] | None = None
 
     def started(self, state: StagedState, sample: StageSample) -> StagedState:
         """The engine of the attempt at the current point."""
@@ -146,7 +146,7 @@ class Solving:
     def _engine(self, state: StagedState, sample: StageSample) -> Engine:
         attempt = state.attempt
         key = (
-            state.stage, attempt.number, attempt.again, attempt.resized,
+            state.stage, attempt.number, attempt.again, attempt.resized, attempt.all_curvature,
             attempt.relaxed is not None,
         )  # fmt: skip
         if self._at_work is None or self._at_work[0] != key:

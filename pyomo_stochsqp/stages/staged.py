@@ -43,6 +43,8 @@ FLAT_STAGES, FAILED_STAGES = 3, 4
 OBJECTIVE_SHARE = 1e-3
 #: an objective whose size has fallen below this share is solved for once more
 SHRUNK = 0.1
+#: iterations of an engine on second derivatives of a part of the scenarios before it gets all
+SLOW = 25
 #: halvings of the way back to a point where functions are defined
 MAX_HALVINGS = 40
 
@@ -105,8 +107,13 @@ class Staged:
             return self._sampled_step(state)
         if state.phase == "open":
             return self._opened(state)
-        state, ending = self._solving.stepped(state, self._sample(state))
-        return state if ending is None else self._closed(state, ending)
+        sample = self._sample(state)
+        state, ending = self._solving.stepped(state, sample)
+        if ending is not None:
+            return self._closed(state, ending)
+        if sample.subsampled and state.attempt.inner.k >= SLOW:
+            return self._with_all_curvature(state)
+        return state
 
     def _sampled_step(self, state: StagedState) -> StagedState:
         assert self._sampled is not None
@@ -197,8 +204,8 @@ class Staged:
             return self._finished(state, sample, ending, resized)
         if resized:
             return self._resized(state)
-        if ending is Ending.STALLED and not state.attempt.again and sample.subsampled:
-            return self._again(state)
+        if ending is Ending.STALLED and sample.subsampled:
+            return self._with_all_curvature(state)
         if ending is not Ending.SOLVED and self._solving.another(state, ending):
             return self._started(self._solving.with_next(state, sample, ending))
         state, ending = self._solving.best_of_all(state, sample, ending)
@@ -235,6 +242,8 @@ class Staged:
             return self._started(replace(state, attempt=Attempt(state.x, state.y)))
         if resized:
             return self._resized(state)
+        if sample.subsampled and ending in (Ending.SOLVED, Ending.STALLED):
+            return self._with_all_curvature(state)
         if state.attempt.again + 1 < ATTEMPTS and ending is Ending.SOLVED:
             return self._again(state)
         if self._solving.another(state, ending):
@@ -249,9 +258,14 @@ class Staged:
         return self._started(replace(state, attempt=attempt))
 
     def _again(self, state: StagedState) -> StagedState:
-        """The same engine once more, with all curvature, more accurately."""
+        """The same engine once more, more accurately."""
         attempt = state.attempt._replace(again=state.attempt.again + 1)
         return self._started(replace(state, attempt=attempt))
+
+    def _with_all_curvature(self, state: StagedState) -> StagedState:
+        """The same engine once more from here, with the second derivatives of all scenarios: a few
+        of them may decide what those of the others do not tell."""
+        return self._started(replace(state, attempt=state.attempt._replace(all_curvature=True)))
 
     def _conflict(self, state: StagedState, sample: StageSample) -> StagedState:
         """The rows of a sample contradict each other: for good, or within its noise only?"""
@@ -316,7 +330,7 @@ class Staged:
             self._drawn = None  # the last sample goes before the next one comes
             self._drawn = (key, self._draw(state))
         sample = self._drawn[1]
-        if state.attempt.again and sample.subsampled:
+        if state.attempt.all_curvature and sample.subsampled:
             sample = sample.with_all_curvature()
             self._drawn = (key, sample)
         return sample

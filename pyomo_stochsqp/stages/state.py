@@ -35,6 +35,8 @@ class Attempt(NamedTuple):
     fallback: Found | None = None
     #: how often this engine was asked to do better
     again: int = 0
+    #: second derivatives are averaged over all scenarios of the stage
+    all_curvature: bool = False
     #: how often it was started anew because sizes had become much smaller on the way
     resized: int = 0
     #: rows that contradict each other in this sample have been moved apart by so much
