@@ -265,8 +265,11 @@ class PlugInOracle(Oracle, Protocol):
     def narrow(self, level: int) -> None:
         """From now on widths are NARROWER^level times what they were at first."""
 
-    def pooled(self, x: Vector, samples: Sequence[Sample], objective: bool = False) -> Estimate:
-        """The estimate on all scenarios of some samples of equal size together."""
+    def replicated(
+        self, x: Vector, samples: Sequence[Sample], objective: bool = False
+    ) -> tuple[Estimate, list[Estimate]]:
+        """The estimate on all scenarios of samples of equal size together, and that on each; the
+        first issue ends the list."""
 
     def linearised(
         self, x: Vector, samples: Sequence[Sample], about: Sequence[Sample]

@@ -134,17 +134,18 @@ def replicates_for(oracle: Oracle) -> int:
 
 def estimated(oracle: Oracle, x: Vector, samples: Sequence[Sample]) -> Values | EvaluationIssue:
     """Estimates on every sample; the issue, where one cannot be made."""
-    made = []
-    for sample in samples:
-        estimate = oracle.estimate(x, sample, objective=True)
+    pooled = None
+    if len(samples) > 1 and isinstance(oracle, PlugInOracle):
+        pooled, made = oracle.replicated(x, samples, objective=True)
+        if pooled.issue is not None:
+            return pooled.issue
+    else:
+        made = [oracle.estimate(x, sample, objective=True) for sample in samples]
+    for estimate in made:
         if estimate.issue is not None:
             return estimate.issue
-        made.append(estimate)
     values = Values.of(made, sum(sample.scenarios for sample in samples))
-    if len(samples) > 1 and isinstance(oracle, PlugInOracle):
-        pooled = oracle.pooled(x, samples, objective=True)
-        return pooled.issue or values.jackknifed(pooled)
-    return values
+    return values if pooled is None else values.jackknifed(pooled)
 
 
 def unrounded(

@@ -132,14 +132,26 @@ class Eliminated:
     # -- estimates --------------------------------------------------------------------------------
 
     def estimate(self, x: Vector, sample: Sample, objective: bool = False) -> Estimate:
-        return self.pooled(x, [sample], objective)
+        return self._estimate(self._point(x, [sample], objective))
 
-    def pooled(self, x: Vector, samples: Sequence[Sample], objective: bool = False) -> Estimate:
-        at = self._point(x, samples, objective)
-        if isinstance(at, EvaluationIssue):
+    def replicated(
+        self, x: Vector, samples: Sequence[Sample], objective: bool = False
+    ) -> tuple[Estimate, list[Estimate]]:
+        together = self._point(x, samples, objective)
+        pooled, made = self._estimate(together), []
+        if not isinstance(together, EvaluationIssue):
+            for sample in samples:
+                made.append(self._estimate(self._lifted(x, [sample], objective, together.z)))
+                if made[-1].issue is not None:
+                    break
+        return pooled, made
+
+    def _estimate(self, at: Point | EvaluationIssue) -> Estimate:
+        issue = at if isinstance(at, EvaluationIssue) else at.outer.issue
+        if isinstance(at, EvaluationIssue) or issue is not None:
             sizes = self._n, self.problem.m, self.problem.jac_indices.size
             g, c, J = (np.full(size, np.nan) for size in sizes)
-            return Estimate(g, c, J, np.nan, at)
+            return Estimate(g, c, J, np.nan, issue)
         return self._reduced(at.outer, at.T)
 
     def linearised(
@@ -206,16 +218,18 @@ class Eliminated:
         return at
 
     def _lifted(
-        self, x: Vector, samples: Sequence[Sample], objective: bool
+        self, x: Vector, samples: Sequence[Sample], objective: bool, near: Vector | None = None
     ) -> Point | EvaluationIssue:
+        """``near`` is (x, t) of samples like these."""
         n, k = self._n, self._k
         z = np.concatenate((x, np.zeros(k)))
         T, A, s = np.zeros((k, n)), np.zeros((k, n + k)), np.ones(k)
         for level in self._levels:
             here = level.symbols
             if level.implicit.size:
-                self._solve(level, z, samples)
-            e = _mean(level.oracle, z, samples, False)
+                e = self._solved(level, z, samples, near)
+            else:
+                e = _mean(level.oracle, z, samples, False)
             if e.issue is not None:
                 return e.issue
             problem = level.oracle.problem
@@ -234,14 +248,18 @@ class Eliminated:
             return EvaluationIssue("a formula of expectations", "it has no derivative here")
         return Point(z, _mean(self._outer, z, samples, objective), T, A, s)
 
-    def _solve(self, level: Level, z: Vector, samples: Sequence[Sample]) -> None:
-        """Put the solutions of a level's equations into z."""
+    def _solved(
+        self, level: Level, z: Vector, samples: Sequence[Sample], near: Vector | None
+    ) -> Estimate:
+        """Put the solutions of a level's equations into z; what the level says there."""
         n, problem = self._n, level.oracle.problem
         numbers = n + level.first + level.implicit
         own = [_entry(problem, i, j) for i, j in zip(level.implicit, numbers, strict=True)]
+        e: Estimate | None = None
 
-        def solved(some: Sequence[Sample], t: Vector, unit: Vector) -> Vector:
+        def solve(some: Sequence[Sample], t: Vector, unit: Vector) -> Vector:
             def values(t: Vector) -> tuple[Vector, Vector]:
+                nonlocal e
                 z[numbers] = t
                 e = _mean(level.oracle, z, some, False)
                 return e.c[level.implicit], e.J[own]
@@ -252,10 +270,14 @@ class Eliminated:
         unit = np.maximum(np.sqrt(np.abs(variance)), 1e-12 * np.abs(centre))
         unit = np.where(unit > 0.0, unit, 1.0)
         some = level.oracle.beginning(samples[0], STARTING)
-        if some is not None:
+        if near is not None:
+            centre, unit = near[numbers], NEAR * unit
+        elif some is not None:
             # all of them then need two or three steps
-            centre, unit = solved([some], centre, unit), NEAR * unit
-        z[numbers] = solved(samples, centre, unit)
+            centre, unit = solve([some], centre, unit), NEAR * unit
+        solve(samples, centre, unit)
+        assert e is not None
+        return e
 
     def _reduced(self, e: Estimate, T: Matrix) -> Estimate:
         g = e.g[: self._n] + e.g[self._n :] @ T
