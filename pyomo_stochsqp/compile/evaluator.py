@@ -9,6 +9,7 @@ functions (vectors/function.py); this class keeps them, their constants and the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from math import inf, nan
 from typing import Any
@@ -36,8 +37,10 @@ Floats = NDArray[np.float64]
 #: (share of the whole, some of its rows)
 Piece = tuple[float, Batch]
 
-#: Estimated seconds of work after which jit='auto' compiles (which itself takes seconds).
-JIT_AFTER = 5.0
+#: Estimated seconds of work after which jit='auto' compiles (which itself takes seconds), and those
+#: of a single pass through a fixed sample, of which there will be ten or twenty; operations per row
+#: up to which that makes passes faster.
+JIT_AFTER, JIT_PASS, JIT_PER_ROW = 5.0, 0.5, 1000
 
 #: Longest generated source that jit='auto' compiles: numba's time grows faster than the source.
 JIT_SOURCE = 40_000
@@ -45,8 +48,9 @@ JIT_SOURCE = 40_000
 #: Raised by scalar arithmetic where array arithmetic gives NaN or infinity.
 _DOMAIN_ERRORS = (ValueError, OverflowError, ZeroDivisionError)
 
-#: Elementary operations in one chunk of :meth:`Evaluator.evaluate_full`.
-CHUNK = 2**22
+#: Rows of one piece of a large sample: columns of so many numbers stay in the cache. Fewer, if they
+#: need more than so many elementary operations.
+ROWS, OPERATIONS = 2**13, 2**22
 
 
 def compile_program(program: StochasticProgram, jit: Any = "auto") -> Evaluator:
@@ -104,38 +108,51 @@ class Evaluator:
         self._quietly = quiet_caller()
         self._base()
         self._evaluate = self._function(Variant(self._parts))
-        self._compiled: Compiled | None = None
+        #: what numba has compiled; None: it cannot
+        self._compiled: dict[Variant, Compiled | None] = {}
         self._hessians: dict[bool, Hessian] = {}
         self._second_space = Space(FUNCTIONS)
-        #: estimated seconds of NumPy work after which compiling pays
-        self._until_jit = inf
+        #: estimated seconds of NumPy work after which compiling iterations, passes pays
+        self._until_jit, self._jit_pass = inf, inf
         self.costs = self._variants[Variant(self._parts)].costs
         if jit is True:
+            self._jit_pass = 0.0
             self._compile()
         elif jit == "auto" and installed() and len(self.source_code()) < JIT_SOURCE:
             self._until_jit = JIT_AFTER
+            self._jit_pass = JIT_PASS if self._has_short_rows() else inf
 
     def evaluate(self, x: Floats, batches: Sequence[Batch], objective: bool = False) -> Estimate:
         """Estimates on a batch of every source; f only when the objective is asked for."""
+        if objective:
+            return self._estimate_of(x, batches, self._worth_compiling([b.size for b in batches]))
         function = self._evaluate
         if self._until_jit < inf:
             function = self._count_work(batches)
-        weighted = False
-        for batch in batches:
-            if batch.weights is not None:
-                weighted = True
-        if objective or (weighted and self._compiled is None):
-            if weighted:
-                batches = [_with_weights(b) for b in batches]
-            function = self._function(Variant(self._parts, weighted, objective))
+        if function.__class__ is not Compiled:
+            for batch in batches:
+                if batch.weights is not None:
+                    function = self._function(Variant(self._parts, True))
+                    batches = [_with_weights(b) for b in batches]
+                    break
         error = None
         try:
             out, check = self._call(function, x, batches)
         except _DOMAIN_ERRORS as e:
             out, check, error = self._undefined(), nan, e
-        if objective or not check < inf:
-            return self._estimate(out, x, batches, objective, error)
+        if not check < inf:
+            return self._estimate(out, x, batches, False, error)
         return Estimate(out[self._g], out[self._c], out[self._J])
+
+    def _estimate_of(self, x: Floats, batches: Sequence[Batch], compiled: bool) -> Estimate:
+        """The estimate on a batch of every source, with the objective."""
+        if any(batch.weights is not None for batch in batches):
+            batches = [_with_weights(b) for b in batches]
+            variant = Variant(self._parts, True, True)
+        else:
+            variant = Variant(self._parts, False, True)
+        out, _ = self._run(variant, x, batches, compiled)
+        return self._estimate(out, x, batches, True)
 
     def evaluate_full(
         self, x: Floats, objective: bool = False, chunk_rows: int | None = None
@@ -144,27 +161,32 @@ class Evaluator:
 
         ``chunk_rows`` is chosen for a bounded amount of memory unless given.
         """
-        pieces = (
-            chunks(source, chunk_rows or self._rows_at_once(s))
-            for s, source in enumerate(self.program.sources)
-        )
-        return self.evaluate_pieces(x, pieces, objective)
+        sources = self.program.sources
+        pieces = (chunks(src, chunk_rows or self.rows_at_once(s)) for s, src in enumerate(sources))
+        sizes = [source.size or 0 for source in sources]
+        return self.evaluate_pieces(x, pieces, sizes, objective)
 
     def evaluate_pieces(
-        self, x: Floats, sources: Iterable[Iterable[Piece]], objective: bool = False
+        self,
+        x: Floats,
+        sources: Iterable[Iterable[Piece]],
+        sizes: Sequence[int],
+        objective: bool = False,
     ) -> Estimate:
         """Averages over batches that come in pieces, for each source (share, batch) one by one.
 
-        The shares of a source's pieces sum to one. Sources add up, so each is gone through alone.
+        The shares of a source's pieces sum to one; ``sizes`` are their rows in all. Sources add up,
+        so each is gone through alone.
         """
-        total, _ = self._run(Variant(frozenset([-1]), False, objective), x, ())
+        compiled = self._worth_compiling(sizes)
+        total, _ = self._run(Variant(frozenset([-1]), False, objective), x, (), compiled)
         batches: list[Any] = [None] * len(self.program.sources)
         for s, pieces in enumerate(sources):
             mine = self._streams_of(s)
             for share, batch in pieces:
                 batches[s] = batch
                 variant = Variant(mine, batch.weights is not None, objective)
-                out, check = self._run(variant, x, batches)
+                out, check = self._run(variant, x, batches, compiled)
                 if check < inf or np.isfinite(out).all():
                     total += share * out
                 else:
@@ -192,10 +214,11 @@ class Evaluator:
             values = np.full(self._second.size, nan)
         return values[: self._second.nnz]
 
-    def hessian_full(self, x: Floats, y: Floats, chunk_rows: int = 2**14) -> Floats:
+    def hessian_full(self, x: Floats, y: Floats) -> Floats:
         """The same over all rows of all sources, a chunk of rows at a time."""
+        sources = enumerate(self.program.sources)
         return self.hessian_pieces(
-            x, y, [list(chunks(s, chunk_rows)) for s in self.program.sources]
+            x, y, [list(chunks(source, self.rows_at_once(s))) for s, source in sources]
         )
 
     def hessian_pieces(self, x: Floats, y: Floats, sources: Sequence[Sequence[Piece]]) -> Floats:
@@ -254,8 +277,9 @@ class Evaluator:
         self._base()
         if "_second" in self.__dict__:
             self._second_space.reload()
-        if self._compiled is not None:
-            self._compiled.reload(self._space.names["base"])
+        for compiled in self._compiled.values():
+            if compiled is not None:
+                compiled.reload(self._space.names["base"])
 
     def source_code(self) -> str:
         """The generated code of an iteration."""
@@ -281,10 +305,18 @@ class Evaluator:
         streams = self.plan.streams.streams
         return frozenset(k for k, stream in enumerate(streams) if stream.source == source)
 
-    def _rows_at_once(self, source: int) -> int:
-        """Rows of a full pass's chunk, for a bounded amount of memory."""
+    def rows_at_once(self, source: int) -> int:
+        """Rows of one piece of a large sample."""
         per_row = sum(self.costs[k].per_row for k in self._streams_of(source) if k in self.costs)
-        return min(max(CHUNK // (per_row + 1), 64), 2**14)
+        return min(max(OPERATIONS // (per_row + 1), 64), ROWS)
+
+    def _worth_compiling(self, sizes: Sequence[int]) -> bool:
+        """Whether a pass through so many rows of every source is one for numba."""
+        return self._jit_pass < inf and self.work(sizes) >= self._jit_pass
+
+    def _has_short_rows(self) -> bool:
+        """Where rows are long, array operations are as fast as loops."""
+        return all(cost.per_row <= JIT_PER_ROW for cost in self.costs.values())
 
     def _count_work(self, batches: Sequence[Batch]) -> Evaluate:
         """Compile once enough work was done. The count does not depend on the clock, so that the
@@ -296,13 +328,23 @@ class Evaluator:
 
     def _compile(self) -> None:
         self._until_jit = inf
-        try:
-            self._compiled = Compiled(self.plan, self.pattern, self._space.names["base"])
-        except NotCompilable:
-            return
-        self._evaluate = self._compiled
+        self._evaluate = self._compiled_for(Variant(self._parts)) or self._evaluate
 
-    def _function(self, variant: Variant) -> Evaluate:
+    def _compiled_for(self, variant: Variant) -> Compiled | None:
+        variant = replace(variant, weighted=False)
+        if variant not in self._compiled:
+            try:
+                made = Compiled(self.plan, self.pattern, self._space.names["base"], variant)
+            except NotCompilable:
+                made = None
+            self._compiled[variant] = made
+        return self._compiled[variant]
+
+    def _function(self, variant: Variant, compiled: bool = False) -> Evaluate:
+        if compiled:
+            machine_code = self._compiled_for(variant)
+            if machine_code is not None:
+                return machine_code
         known = self._variants.get(variant)
         if known is None:
             known = self._variants[variant] = generate(
@@ -325,9 +367,11 @@ class Evaluator:
         present = {p for p, k in constant if k != 0.0}
         self._space.set_base(base, present.union(places.tolist()))
 
-    def _run(self, variant: Variant, x: Floats, batches: Sequence[Any]) -> tuple[Floats, float]:
+    def _run(
+        self, variant: Variant, x: Floats, batches: Sequence[Any], compiled: bool
+    ) -> tuple[Floats, float]:
         try:
-            return self._call(self._function(variant), x, batches)
+            return self._call(self._function(variant, compiled), x, batches)
         except _DOMAIN_ERRORS:
             return self._undefined(), nan
 

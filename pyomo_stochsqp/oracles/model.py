@@ -16,9 +16,6 @@ from ..declare.program import Batch
 from ..oracle import PREFIX_STREAM, Estimate, Problem, Replicates, Sample, SourceInfo, Vector
 from ..sample import FixedSample, Sampler, whole_size
 
-#: rows of a batch evaluated at once
-CHUNK_ROWS = 1 << 16
-
 
 class ModelOracle:
     """Implements the protocols of :mod:`pyomo_stochsqp.oracle` for a StochasticProgram."""
@@ -32,6 +29,8 @@ class ModelOracle:
         self.spreads_evenly = sampler.spreads_evenly
         self._evaluator = evaluator
         self._sampler = sampler
+        #: rows of every source that are evaluated at once
+        self._rows = [evaluator.rows_at_once(s) for s in range(len(program.sources))]
 
     def draw(self, stream: int, k: int, batch: Sequence[int]) -> Sample:
         return Sample(*self._sampler.draw(stream, k, batch))
@@ -68,12 +67,13 @@ class ModelOracle:
         payload = sample.payload
         check_time()
         if isinstance(payload, Unkept):
-            return self._evaluator.evaluate_pieces(x, payload.sources(), objective)
+            return self._evaluator.evaluate_pieces(x, payload.sources(), payload.sizes, objective)
         if sample.exact and sample.scenarios:
             return self._evaluator.evaluate_full(x, objective)
-        if max((b.size for b in payload), default=0) <= CHUNK_ROWS:
+        if all(b.size <= rows for b, rows in zip(payload, self._rows, strict=True)):
             return self._evaluator.evaluate(x, payload, objective)
-        return self._evaluator.evaluate_pieces(x, map(pieces, payload), objective)
+        parts = map(pieces, payload, self._rows)
+        return self._evaluator.evaluate_pieces(x, parts, [b.size for b in payload], objective)
 
     @property
     def rounded(self) -> bool:
@@ -94,7 +94,9 @@ class ModelOracle:
             return self._evaluator.hessian_pieces(x, y, [list(p) for p in payload.sources()])
         if sample.exact and sample.scenarios:
             return self._evaluator.hessian_full(x, y)
-        return self._evaluator.hessian_pieces(x, y, [list(pieces(b)) for b in payload])
+        return self._evaluator.hessian_pieces(
+            x, y, [list(pieces(b, rows)) for b, rows in zip(payload, self._rows, strict=True)]
+        )
 
 
 class Unkept:
@@ -104,6 +106,8 @@ class Unkept:
         self._fixed = fixed
         self._replicate = replicate
         self._sources = sources
+        #: scenarios of every source
+        self.sizes = fixed.sizes(replicate)
 
     def sources(self) -> Iterator[Iterator[tuple[float, Batch]]]:
         """The pieces of every source."""
@@ -117,7 +121,7 @@ def _sample(fixed: FixedSample, replicate: int | None, scenarios: int) -> Sample
     return Sample(batches, scenarios)
 
 
-def pieces(batch: Batch, size: int = CHUNK_ROWS) -> Iterator[tuple[float, Batch]]:
+def pieces(batch: Batch, size: int) -> Iterator[tuple[float, Batch]]:
     """(share, piece) of a batch, so that memory stays bounded; a small batch is one piece."""
     if batch.size <= size:
         yield 1.0, batch

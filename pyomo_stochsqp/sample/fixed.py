@@ -143,6 +143,14 @@ class FixedSample:
         """Scenarios of one replicate, over all sources."""
         return sum(self._sizes)
 
+    def sizes(self, replicate: int | None) -> list[int]:
+        """Scenarios of every source in one replicate, or in all."""
+        count = self.count if replicate is None else 1
+        return [
+            size if whole is not None else count * size
+            for whole, size in zip(self._whole, self._sizes, strict=True)
+        ]
+
     def batches(self, replicate: int | None) -> tuple[Batch, ...] | None:
         """The scenarios of one replicate, or of all, where they are in memory."""
         if self._kept is None:

@@ -15,6 +15,7 @@ from pyomo_stochsqp.compile.loops import jit
 from pyomo_stochsqp.declare import read_model
 from pyomo_stochsqp.declare.program import Batch
 from pyomo_stochsqp.errors import MissingLibraryError
+from pyomo_stochsqp.oracles.model import pieces as in_pieces
 from tests.compile import models
 from tests.compile.test_models import draw, point
 
@@ -27,7 +28,7 @@ def test_same_results(build: Callable[[], Any]) -> None:
     program = read_model(build())
     plain = compile_program(program, jit=False)
     fast = compile_program(program, jit=True)
-    assert fast._compiled is not None
+    assert all(fast._compiled.values())
     x = point(plain)
     for weighted in (False, True):
         batches = draw(program, 1, weighted)
@@ -36,6 +37,49 @@ def test_same_results(build: Callable[[], Any]) -> None:
         np.testing.assert_allclose(b.g, a.g, rtol=1e-12, atol=1e-13 * scale)
         np.testing.assert_allclose(b.c, a.c, rtol=1e-12, atol=1e-13 * scale)
         np.testing.assert_allclose(b.J, a.J, rtol=1e-12, atol=1e-13 * scale)
+
+
+@needs_numba
+@pytest.mark.parametrize("build", [m for m in models.ALL if m is not models.inner_sums])
+def test_same_passes_in_pieces(build: Callable[[], Any]) -> None:
+    """Objective values, and sources gone through alone."""
+    program = read_model(build())
+    plain = compile_program(program, jit=False)
+    fast = compile_program(program, jit=True)
+    x = point(plain)
+    for weighted in (False, True):
+        batches = draw(program, 1, weighted)
+        sizes = [b.size for b in batches]
+        results = []
+        for evaluator_ in (plain, fast):
+            pieces = [list(in_pieces(b, 1 + b.size // 3)) for b in batches]
+            results += [
+                evaluator_.evaluate(x, batches, objective=True),
+                evaluator_.evaluate_pieces(x, pieces, sizes, objective=True),
+            ]
+        a = results[0]
+        scale = 1.0 + np.abs(a.J).max(initial=0.0)
+        for b in results[1:]:
+            assert b.f == pytest.approx(a.f, rel=1e-12)
+            np.testing.assert_allclose(b.g, a.g, rtol=1e-11, atol=1e-13 * scale)
+            np.testing.assert_allclose(b.c, a.c, rtol=1e-11, atol=1e-13 * scale)
+            np.testing.assert_allclose(b.J, a.J, rtol=1e-11, atol=1e-13 * scale)
+    assert len(fast._compiled) >= 2
+
+
+@needs_numba
+def test_auto_compiles_a_long_pass_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether it does so depends on the pass alone: a run that is continued does the same."""
+    program = read_model(models.narrow())
+    work = compile_program(program, jit=False).work([1000])
+    monkeypatch.setattr(evaluator, "JIT_PASS", work)
+    auto = compile_program(program)
+    x = point(auto)
+    auto.evaluate(x, draw(program), objective=True)
+    assert not auto._compiled
+    (batch,) = draw(program)
+    auto.evaluate_pieces(x, [[(1.0, batch)]], [1000], objective=True)
+    assert auto._compiled
 
 
 @needs_numba
@@ -68,7 +112,7 @@ def test_auto_switches_after_enough_work(monkeypatch: pytest.MonkeyPatch) -> Non
     x, batches = point(auto), draw(program)
     for k in range(5):
         auto.evaluate(x, batches)
-        assert (auto._compiled is not None) == (k >= 2)
+        assert bool(auto._compiled) == (k >= 2)
 
 
 @pytest.mark.skipif(jit.installed(), reason="numba is installed")

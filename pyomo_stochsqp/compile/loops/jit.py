@@ -22,6 +22,7 @@ from ...errors import MissingLibraryError
 from ..graph.block import constants
 from ..graph.layout import Pattern
 from ..plan import Plan
+from ..vectors.function import Variant
 from ..vectors.kernels import uniform
 from .loop_parts import write_parts
 from .loops import Loops, NotCompilable
@@ -82,17 +83,18 @@ def installed() -> bool:
 
 
 class Compiled:
-    """The compiled evaluation of a program."""
+    """The compiled evaluation of a program, or of a part of it; weights may always be given."""
 
-    def __init__(self, plan: Plan, pattern: Pattern, base: Floats):
+    def __init__(self, plan: Plan, pattern: Pattern, base: Floats, variant: Variant):
         if not installed():
             raise MissingLibraryError(
                 "jit=True needs numba, which is not installed. Install it with "
                 "'pip install pyomo_stochsqp[jit]', or use jit='auto' or jit=False."
             )
         loops = Loops(plan)
-        write_parts(loops, pattern)
+        write_parts(loops, pattern, variant)
         self._loops = loops
+        self._whole = -1 in variant.parts
         self._space: dict[str, Any] = {
             "ndarray": np.ndarray,
             "INTEGER": np.dtype(np.int64),
@@ -116,7 +118,7 @@ class Compiled:
 
     def reload(self, base: Floats) -> None:
         """Take over new values of the run-time constants."""
-        self._space["base"] = base
+        self._space["base"] = base if self._whole else np.zeros_like(base)
         self._space["K"] = np.append(constants(self._loops.constants), 0.0)
 
     def __call__(self, x: Floats, batches: Sequence[Any]) -> tuple[Floats, float]:

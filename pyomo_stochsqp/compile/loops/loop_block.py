@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..graph.block import Block
+from ..graph.block import Block, Ints
 from ..graph.layout import Pattern, entries
 from ..graph.values import Val
 from ..vectors.block_code import LONGEST_SUM
@@ -28,10 +28,14 @@ _COMPARE = {"where_lt": "<", "where_le": "<=", "where_eq": "=="}
 class BlockLoops:
     """Writes one block into ``loops``."""
 
-    def __init__(self, block: Block, loops: Loops, pattern: Pattern, factors: list[Val]):
+    def __init__(
+        self, block: Block, loops: Loops, pattern: Pattern, factors: list[Val], objective: bool
+    ):
+        """``objective``: is its value wanted, too?"""
         self.block = block
         self.loops = loops
         self.pattern = pattern
+        self._objective = objective
         self._prefix = loops.prefix()
         self._leaves = LeafLoops(loops, pattern, self._prefix, block.size)
         self.gradients = [
@@ -48,7 +52,7 @@ class BlockLoops:
         for g in self.gradients:
             stack += [v for v in (g.u, g.p) if v is not None]
         for root in self.block.roots:
-            if (root.targets > 0).any():
+            if self._wanted(root.targets):
                 stack.append(root.value)
             stack += [e for leaf, e in root.gradient.items() if not leaf.batched]
         needed: set[Val] = set()
@@ -63,6 +67,9 @@ class BlockLoops:
         for v in order:
             self._after[v] = v.op == "mean" or any(self._after[a] for a in v.args)
         return order
+
+    def _wanted(self, targets: Ints) -> bool:
+        return self._objective or bool((targets > 0).any())
 
     def _values(self, batched: bool, grouped: bool, after: bool = False) -> list[Val]:
         return [
@@ -222,7 +229,7 @@ class BlockLoops:
         loops, pattern = self.loops, self.pattern
         grouped = bool(self.block.size)
         for root in self.block.roots:
-            if (root.targets > 0).any():
+            if self._wanted(root.targets):
                 at = self._place(pattern.values(root.targets), grouped)
                 loops.put(f"out[{at}] += {self.name(root.value)}")
             for leaf, e in root.gradient.items():

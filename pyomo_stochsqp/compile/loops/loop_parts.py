@@ -10,25 +10,28 @@ import numpy as np
 
 from ..graph.layout import Pattern
 from ..plan import ColumnAverage, ProductAverage, StreamPlan
+from ..vectors.function import Variant
 from .loop_block import BlockLoops
 from .loops import Loops
 
 
-def write_parts(loops: Loops, pattern: Pattern) -> None:
-    """The whole plan."""
+def write_parts(loops: Loops, pattern: Pattern, variant: Variant) -> None:
+    """What a variant needs of the plan."""
     for part in loops.plan.parts:
-        _write_part(loops, pattern, part)
-    _write_linear(loops, pattern)
+        if part.stream in variant.parts:
+            _write_part(loops, pattern, part, variant.objective)
+    if -1 in variant.parts:
+        _write_linear(loops, pattern, variant.objective)
 
 
-def _write_part(loops: Loops, pattern: Pattern, part: StreamPlan) -> None:
+def _write_part(loops: Loops, pattern: Pattern, part: StreamPlan, objective: bool) -> None:
     for i, block in enumerate(part.blocks):
         before: list[str] = []
         inner: list[str] = []
         after: list[str] = []
         products = part.products if i == 0 else []
         factors = [f for p in products for f in p.factors]
-        writer = BlockLoops(block, loops, pattern, factors)
+        writer = BlockLoops(block, loops, pattern, factors, objective)
         for number, product in enumerate(products):
             names = [writer.name(f) for f in product.factors]
             _product_lines(loops, pattern, product, names, number, (before, inner, after))
@@ -123,10 +126,10 @@ def _write_column_sums(loops: Loops, average: ColumnAverage, stream: int, array:
             loops.put(f"{array}[e] += {w}[b]*M{f}[q, {column}]")
 
 
-def _write_linear(loops: Loops, pattern: Pattern) -> None:
+def _write_linear(loops: Loops, pattern: Pattern, objective: bool) -> None:
     """Values of the constant linear rows."""
     rows, columns, coefs = (np.array(a, dtype=object) for a in loops.plan.linear)
-    chosen = [i for i, t in enumerate(rows) if t > 0]
+    chosen = [i for i, t in enumerate(rows) if t > 0 or objective]
     if not chosen:
         return
     k = loops.constant([coefs[i] for i in chosen])
