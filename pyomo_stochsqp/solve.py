@@ -202,7 +202,9 @@ def engines_for(oracle: Oracle, wanted: str = "auto") -> Engines:
         return Engines.always([TrustRegion, *more])
     if n <= FEW:
         near: list[EngineFactory] = [TrustRegion, Interior, *more]
-        return Engines(exact=[Interior, TrustRegion, *more], first=near, warm=near)
+        far: list[EngineFactory] = [Interior, TrustRegion, *more]
+        finite = all(source.size is not None for source in oracle.sources)
+        return Engines(exact=far, first=far if finite else near, warm=near)
     full: list[EngineFactory] = [TrustRegion] if n <= LARGEST_FULL else []
     return Engines.always([Interior, FeasibleFirst, *full, *more])
 

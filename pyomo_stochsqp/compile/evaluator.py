@@ -24,6 +24,7 @@ from ..oracle import Estimate, EvaluationIssue
 from .diagnose import diagnose
 from .full_pass import chunks
 from .graph.block import constants
+from .graph.cost import RATE, Cost
 from .graph.hessian_plan import HessianPlan
 from .graph.layout import Pattern
 from .loops.jit import Compiled, NotCompilable, installed
@@ -44,6 +45,9 @@ JIT_AFTER, JIT_PASS, JIT_PER_ROW = 5.0, 0.5, 1000
 
 #: Longest generated source that jit='auto' compiles: numba's time grows faster than the source.
 JIT_SOURCE = 40_000
+
+#: Share of a piece's work that its exact part may take.
+CHEAP = 0.05
 
 #: Raised by scalar arithmetic where array arithmetic gives NaN or infinity.
 _DOMAIN_ERRORS = (ValueError, OverflowError, ZeroDivisionError)
@@ -107,26 +111,28 @@ class Evaluator:
         self._J = slice(self.n + self.m, self.pattern.f)
         self._quietly = quiet_caller()
         self._base()
-        self._evaluate = self._function(Variant(self._parts))
+        #: the function of an iteration, once it is asked for
+        self._evaluate: Evaluate | None = None
         #: what numba has compiled; None: it cannot
         self._compiled: dict[Variant, Compiled | None] = {}
         self._hessians: dict[bool, Hessian] = {}
         self._second_space = Space(FUNCTIONS)
         #: estimated seconds of NumPy work after which compiling iterations, passes pays
         self._until_jit, self._jit_pass = inf, inf
-        self.costs = self._variants[Variant(self._parts)].costs
+        self._rows = [self._rows_at_once(s) for s in range(len(program.sources))]
         if jit is True:
             self._jit_pass = 0.0
             self._compile()
-        elif jit == "auto" and installed() and len(self.source_code()) < JIT_SOURCE:
+        elif jit == "auto" and installed() and self._can_be_compiled_soon():
             self._until_jit = JIT_AFTER
             self._jit_pass = JIT_PASS if self._has_short_rows() else inf
 
     def evaluate(self, x: Floats, batches: Sequence[Batch], objective: bool = False) -> Estimate:
         """Estimates on a batch of every source; f only when the objective is asked for."""
         if objective:
-            return self._estimate_of(x, batches, self._worth_compiling([b.size for b in batches]))
-        function = self._evaluate
+            worth = self._worth_compiling([b.size for b in batches])
+            return self._estimate_of(x, batches, worth, objective)
+        function = self._evaluate or self._first_function()
         if self._until_jit < inf:
             function = self._count_work(batches)
         if function.__class__ is not Compiled:
@@ -144,15 +150,20 @@ class Evaluator:
             return self._estimate(out, x, batches, False, error)
         return Estimate(out[self._g], out[self._c], out[self._J])
 
-    def _estimate_of(self, x: Floats, batches: Sequence[Batch], compiled: bool) -> Estimate:
-        """The estimate on a batch of every source, with the objective."""
-        if any(batch.weights is not None for batch in batches):
+    def _estimate_of(
+        self, x: Floats, batches: Sequence[Batch], compiled: bool, objective: bool
+    ) -> Estimate:
+        """The estimate on a batch of every source; all code is made for the objective, too."""
+        weighted = any(batch.weights is not None for batch in batches)
+        if weighted:
             batches = [_with_weights(b) for b in batches]
-            variant = Variant(self._parts, True, True)
-        else:
-            variant = Variant(self._parts, False, True)
-        out, _ = self._run(variant, x, batches, compiled)
-        return self._estimate(out, x, batches, True)
+        function = self._function(Variant(self._parts, weighted, True), compiled)
+        error = None
+        try:
+            out, _ = self._call(function, x, batches)
+        except _DOMAIN_ERRORS as e:
+            out, error = self._undefined(), e
+        return self._estimate(out, x, batches, objective, error)
 
     def evaluate_full(
         self, x: Floats, objective: bool = False, chunk_rows: int | None = None
@@ -162,6 +173,9 @@ class Evaluator:
         ``chunk_rows`` is chosen for a bounded amount of memory unless given.
         """
         sources = self.program.sources
+        if chunk_rows is None and self._whole is not None:
+            sizes = [batch.size for batch in self._whole]
+            return self._estimate_of(x, self._whole, self._worth_compiling(sizes), objective)
         pieces = (chunks(src, chunk_rows or self.rows_at_once(s)) for s, src in enumerate(sources))
         sizes = [source.size or 0 for source in sources]
         return self.evaluate_pieces(x, pieces, sizes, objective)
@@ -179,13 +193,17 @@ class Evaluator:
         so each is gone through alone.
         """
         compiled = self._worth_compiling(sizes)
-        total, _ = self._run(Variant(frozenset([-1]), False, objective), x, (), compiled)
         batches: list[Any] = [None] * len(self.program.sources)
+        if self._exact_with_pieces:
+            total = np.zeros(self.pattern.size)
+        else:
+            exact = Variant(frozenset([-1]), False, True)
+            total, _ = self._run(exact, x, (), compiled)
         for s, pieces in enumerate(sources):
-            mine = self._streams_of(s)
+            mine = self._parts if self._exact_with_pieces else self._streams_of(s)
             for share, batch in pieces:
                 batches[s] = batch
-                variant = Variant(mine, batch.weights is not None, objective)
+                variant = Variant(mine, batch.weights is not None, True)
                 out, check = self._run(variant, x, batches, compiled)
                 if check < inf or np.isfinite(out).all():
                     total += share * out
@@ -193,6 +211,16 @@ class Evaluator:
                     return self._estimate(out, x, batches, objective)
             batches[s] = None
         return self._estimate(total, x, batches, objective)
+
+    @cached_property
+    def _exact_with_pieces(self) -> bool:
+        """Whether the exact part is so cheap that every piece may compute it, too: shares sum to
+        one, and one function does for batches and pieces."""
+        if len(self.program.sources) != 1:
+            return False
+        exact = self.costs[-1].seconds(0) if -1 in self.costs else 0.0
+        linear = len(self.plan.linear[0]) * RATE
+        return exact + linear <= CHEAP * self.work(self._rows)
 
     def hessian(self, x: Floats, y: Floats, batches: Sequence[Batch]) -> Floats:
         """sign * grad^2 f + sum_i y_i grad^2 c_i on a batch: the values of the upper triangle.
@@ -283,13 +311,18 @@ class Evaluator:
 
     def source_code(self) -> str:
         """The generated code of an iteration."""
-        return self._variants[Variant(self._parts)].source
+        return self._generated(Variant(self._parts)).source
 
     def describe(self, source: bool = False) -> str:
         """What was recognised in the model; with ``source`` also the generated code."""
         from .explain import describe
 
         return describe(self, source)
+
+    @cached_property
+    def costs(self) -> dict[int, Cost]:
+        """The estimated work of every stream, and of the exact part (-1)."""
+        return self._generated(Variant(self._parts, objective=True)).costs
 
     def work(self, sizes: Sequence[int]) -> float:
         """Estimated seconds of one evaluation with the given batch sizes."""
@@ -305,14 +338,29 @@ class Evaluator:
         streams = self.plan.streams.streams
         return frozenset(k for k, stream in enumerate(streams) if stream.source == source)
 
+    @cached_property
+    def _whole(self) -> list[Batch] | None:
+        """All rows of all sources, if they can be evaluated at once."""
+        sizes = [source.size for source in self.program.sources]
+        if any(n is None or n > rows for n, rows in zip(sizes, self._rows, strict=True)):
+            return None
+        sources = enumerate(self.program.sources)
+        return [batch for s, src in sources for _, batch in chunks(src, self._rows[s])]
+
     def rows_at_once(self, source: int) -> int:
         """Rows of one piece of a large sample."""
+        return self._rows[source]
+
+    def _rows_at_once(self, source: int) -> int:
         per_row = sum(self.costs[k].per_row for k in self._streams_of(source) if k in self.costs)
         return min(max(OPERATIONS // (per_row + 1), 64), ROWS)
 
     def _worth_compiling(self, sizes: Sequence[int]) -> bool:
         """Whether a pass through so many rows of every source is one for numba."""
         return self._jit_pass < inf and self.work(sizes) >= self._jit_pass
+
+    def _can_be_compiled_soon(self) -> bool:
+        return len(self._generated(Variant(self._parts, objective=True)).source) < JIT_SOURCE
 
     def _has_short_rows(self) -> bool:
         """Where rows are long, array operations are as fast as loops."""
@@ -324,6 +372,10 @@ class Evaluator:
         self._until_jit -= self.work([b.size for b in batches])
         if self._until_jit <= 0.0:
             self._compile()
+        return self._evaluate or self._first_function()
+
+    def _first_function(self) -> Evaluate:
+        self._evaluate = self._function(Variant(self._parts))
         return self._evaluate
 
     def _compile(self) -> None:
@@ -345,12 +397,15 @@ class Evaluator:
             machine_code = self._compiled_for(variant)
             if machine_code is not None:
                 return machine_code
+        return self._generated(variant).function
+
+    def _generated(self, variant: Variant) -> Generated:
         known = self._variants.get(variant)
         if known is None:
             known = self._variants[variant] = generate(
                 self.plan, self.pattern, self._space, variant
             )
-        return known.function
+        return known
 
     def _base(self) -> None:
         """Constants of ``out``: values of constant parts, derivatives of linear rows."""
