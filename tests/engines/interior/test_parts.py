@@ -280,11 +280,14 @@ def test_variables_are_scaled_by_powers_of_two_where_units_differ():
     assert automatic(alike, alike.problem.x0).variables.tolist() == [1.0, 1.0, 1.0]
 
 
-def test_rows_and_objective_get_gradients_of_unit_size():
-    nlp = quadratic(np.zeros((2, 2)), [300.0, 400.0], [[6e-3, 8e-3]], ([0.0], [0.0]), x0=[1.0, 1.0])
+@pytest.mark.parametrize(("bound", "factor"), [(0.0, 100.0), (0.02, 50.0), (40.0, 1.0)])
+def test_rows_and_objective_get_gradients_of_unit_size(bound, factor):
+    """But no row is blown up beyond unit size of its bounds: its gradient may grow on the way."""
+    row = ([bound], [bound])
+    nlp = quadratic(np.zeros((2, 2)), [300.0, 400.0], [[6e-3, 8e-3]], row, x0=[0.1, 0.1])
     factors = automatic(nlp, nlp.problem.x0)
     assert factors.objective == pytest.approx(1.0 / 500.0)
-    assert factors.rows[0] == pytest.approx(100.0)
+    assert factors.rows[0] == pytest.approx(factor)
 
 
 # -- the method -----------------------------------------------------------------------------------
