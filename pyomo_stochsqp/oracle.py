@@ -35,7 +35,7 @@ NARROWER, CLOSELY, NARROWEST = 0.25, 6, 8
 
 #: Sample streams are independent of each other for every iteration number.
 ITERATION_STREAM, VALIDATION_STREAM, SETUP_STREAM, PROBE_STREAM, EVALUATION_STREAM = range(5)
-STAGE_STREAM, SPREAD_STREAM, CURVATURE_STREAM, PREFIX_STREAM = range(5, 9)
+STAGE_STREAM, SPREAD_STREAM, PREFIX_STREAM = range(5, 8)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from ..certify.replicates import replicates_for
 from ..nlp import SampleAverage
 from ..oracle import (
-    CURVATURE_STREAM,
     STAGE_STREAM,
     Oracle,
     PlugInOracle,
@@ -21,6 +20,8 @@ from ..oracle import (
 #: scenarios that second derivatives are averaged over: at least so many (unless an oracle with
 #: formulas knows better), and so many per variable
 CURVATURE, CURVATURE_PER_VARIABLE = 4096, 100
+#: ... and one in so many of a drawn sample
+SHARE_OF_CURVATURE = 16
 #: a whole sample up to this multiple of that is used entirely
 WORTH_A_SUBSAMPLE = 4
 
@@ -76,12 +77,10 @@ def drawn_stage(oracle: Oracle, stage: int, points: int) -> StageSample:
     wanted = curvature_scenarios(oracle)
     if drawn.scenarios <= wanted * len(batch):
         curvature: Sequence[Sample] = drawn.pooled
-    elif points <= wanted:
-        curvature = drawn.parts[: max(1, wanted // points)]
     else:
-        curvature = draw_replicates(
-            oracle, CURVATURE_STREAM, stage, [wanted] * len(batch), 1
-        ).pooled
+        # a share of a large sample costs little and knows what few scenarios decide
+        share = -(-len(drawn.parts) // SHARE_OF_CURVATURE)
+        curvature = drawn.parts[: max(share, wanted // points)]
     return StageSample(oracle, drawn.pooled, curvature, drawn.parts)
 
 
