@@ -11,8 +11,9 @@ from ...nlp import NLP
 from ...oracle import Vector
 from ...scaling import Factors
 from ..protocol import Accuracy, Ending, Scales
-from .interior_point import InteriorPoint, InteriorState
+from .interior_point import InteriorPoint
 from .scaled_program import ScaledProgram, automatic
+from .state import InteriorState
 
 #: the error of the barrier method, relative to the accuracy that is asked for, and its limits
 SHARE, LARGEST, SMALLEST = 1e-2, 1e-8, 1e-11

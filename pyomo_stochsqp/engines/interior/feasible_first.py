@@ -20,9 +20,10 @@ from ...oracle import Vector
 from ...scaling import Factors
 from ..protocol import Accuracy, Ending, Scales
 from .engine import Interior, InteriorEngineState
-from .interior_point import INFEASIBLE, MU, InteriorPoint, InteriorState
+from .interior_point import INFEASIBLE, MU, InteriorPoint
 from .restoration import Restoration
 from .scaled_program import ScaledProgram, automatic
+from .state import InteriorState
 
 #: zeta^2 of the restoration program: how strongly it is held back
 HELD_BACK = 1e-12

@@ -18,8 +18,7 @@ largest of the scaled dual residual, |h|_inf and complementarity.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
@@ -30,20 +29,18 @@ from ..protocol import Ending
 from . import filter as filtering
 from .barrier import Barrier
 from .filter import Here
+from .line_search import LineSearch, largest, longest_step
 from .newton_system import NewtonSystem
 from .restoration import Restoration
+from .state import InteriorState
 
 #: first barrier parameter; how the next one follows from it
 MU, MU_FACTOR, MU_POWER, MU_ERROR = 0.1, 0.2, 1.5, 10.0
 TO_THE_BOUND = 0.99
-#: a step is no longer than this multiple of the largest variable (taken as at least 1)
-LONGEST = 100.0
 MAX_ITERATIONS = 3000
 RESTORATION_ITERATIONS = 300
 #: an error this many times the tolerance, for so many iterations, is accepted
 ACCEPTABLE, PATIENCE = 1e2, 15
-#: corrections of a full step, and the progress that each must make
-CORRECTIONS, PROGRESS = 4, 0.99
 #: theta may not exceed, and counts as small below, these multiples of its first value
 THETA_MAX, THETA_MIN = 1e4, 1e-4
 #: the dual residual is scaled where multipliers are larger than this on average
@@ -61,38 +58,6 @@ INFEASIBLE = 1e-6
 #: short ones in a row raise the least shift to the first value, then by the factor
 SHORT, GOOD, TOO_MANY, DAMPED, MORE = 1e-2, 0.5, 5, 1e-4, 10.0
 EPSILON = float(np.finfo(float).eps)
-
-
-@dataclass(frozen=True)
-class InteriorState:
-    """The state after iteration k; v are the variables and the slacks of inequality rows."""
-
-    k: int
-    v: Vector
-    y: Vector
-    z_lower: Vector
-    z_upper: Vector
-    lower: Vector
-    upper: Vector
-    mu: float
-    filter: Vector
-    theta_min: float
-    theta_max: float
-    shift: float = 0.0
-    #: the least shift, and short steps in a row
-    damping: float = 0.0
-    short: int = 0
-    acceptable: int = 0
-    #: restoration: where and with which mu it began, and its own state
-    restored_from: Vector | None = None
-    restored_mu: float = 0.0
-    inner: Any = None
-    error: float = np.inf
-    objective: float = np.nan
-    #: c(x) minus slacks or bounds, of every row
-    residual: Vector | None = None
-    step: float = np.nan
-    ended: Ending | None = None
 
 
 class InteriorPoint:
@@ -217,8 +182,8 @@ class InteriorPoint:
             mu / above - state.z_upper[b.above] + state.z_upper[b.above] / above * dv[b.above]
         )
         alpha_z = min(
-            _longest(state.z_lower[b.below], dz_lower[b.below], tau),
-            _longest(state.z_upper[b.above], dz_upper[b.above], tau),
+            longest_step(state.z_lower[b.below], dz_lower[b.below], tau),
+            longest_step(state.z_upper[b.above], dz_upper[b.above], tau),
         )
         here = Here(
             theta=float(np.abs(h).sum()),
@@ -227,14 +192,15 @@ class InteriorPoint:
             theta_min=state.theta_min,
             theta_max=state.theta_max,
         )
-        found = self._line_search(state, here, dv, h, r, tau)
+        search = LineSearch(self.nlp, b, self._system, state, here, tau)
+        found = search.search(dv, h, r)
         if found is None:
             return self._start_restoration(state, here, estimate)
         v, alpha, joins = found
         if joins:
             state = replace(state, filter=np.vstack((state.filter, here.entry())))
         state = replace(
-            self._damped(state, alpha / self._longest_inside(state, dv, tau)),
+            self._damped(state, alpha / search.longest(dv)),
             v=v,
             y=state.y + alpha * dy,
             z_lower=state.z_lower + alpha_z * dz_lower,
@@ -252,81 +218,6 @@ class InteriorPoint:
         if short < TOO_MANY:
             return replace(state, short=short)
         return replace(state, short=0, damping=max(DAMPED, MORE * state.damping))
-
-    def _line_search(
-        self, state: InteriorState, here: Here, dv: Vector, h: Vector, r: Vector, tau: float
-    ) -> tuple[Vector, float, bool] | None:
-        """(point, step, whether the filter grows), or None."""
-        b = self._barrier
-        alpha = self._longest_inside(state, dv, tau)
-        if float((np.abs(dv) / (1.0 + np.abs(state.v))).max(initial=0.0)) < 10.0 * EPSILON:
-            v = state.v + alpha * dv
-            there = self.nlp.evaluate(v[: b.n])
-            return None if there.issue is not None else (v, alpha, False)
-        least = here.smallest_step()
-        first = True
-        while alpha > least:
-            v = state.v + alpha * dv
-            there, theta, phi = self._look(state, v)
-            ok, joins = filtering.accepts(here, state.filter, theta, phi, alpha)
-            if ok:
-                return v, alpha, joins
-            if first and there.issue is None and theta >= here.theta and h.size:
-                corrected = self._corrected(state, here, there, v, h, r, alpha, theta, tau)
-                if corrected is not None:
-                    return corrected
-            first = False
-            alpha *= 0.5
-        return None
-
-    def _corrected(
-        self,
-        state: InteriorState,
-        here: Here,
-        there: Estimate,
-        v: Vector,
-        h: Vector,
-        r: Vector,
-        alpha: float,
-        theta: float,
-        tau: float,
-    ) -> tuple[Vector, float, bool] | None:
-        """Second-order corrections: the rows bend away from their linearisation."""
-        total = alpha * h + self._barrier.residual(there, v)
-        for _ in range(CORRECTIONS):
-            step = self._system.solve(r, total)
-            if step is None:
-                return None
-            length = self._longest_inside(state, step[0], tau)
-            v = state.v + length * step[0]
-            there, now, phi = self._look(state, v)
-            ok, joins = filtering.accepts(here, state.filter, now, phi, alpha)
-            if ok:
-                return v, alpha, joins
-            if there.issue is not None or now > PROGRESS * theta:
-                return None
-            theta = now
-            total = length * total + self._barrier.residual(there, v)
-        return None
-
-    def _look(self, state: InteriorState, v: Vector) -> tuple[Estimate, float, float]:
-        """(values, theta, phi) at v; infinite where v is outside a domain."""
-        b = self._barrier
-        there = self.nlp.evaluate(v[: b.n])
-        if there.issue is not None or there.f is None or not np.isfinite(there.f):
-            return there, np.inf, np.inf
-        theta = float(np.abs(b.residual(there, v)).sum())
-        return there, theta, b.value(there, v, state.mu, state.lower, state.upper)
-
-    def _longest_inside(self, state: InteriorState, dv: Vector, tau: float) -> float:
-        """The longest step that stays inside, and near enough to what is known."""
-        b = self._barrier
-        length = _largest(dv[: b.n])
-        known = LONGEST * max(1.0, _largest(state.v[: b.n]))
-        below = state.v[b.below] - state.lower[b.below]
-        above = state.upper[b.above] - state.v[b.above]
-        inside = min(_longest(below, dv[b.below], tau), _longest(above, -dv[b.above], tau))
-        return inside if length <= known else min(inside, known / length)
 
     def _centred(self, state: InteriorState) -> InteriorState:
         """Bounds that rounding has met give way; their multipliers stay near mu / slack."""
@@ -358,9 +249,9 @@ class InteriorPoint:
         below = (state.v[b.below] - state.lower[b.below]) * state.z_lower[b.below] - mu
         above = (state.upper[b.above] - state.v[b.above]) * state.z_upper[b.above] - mu
         return max(
-            _largest(r) / dual_scale,
-            _largest(b.residual(estimate, state.v)),
-            max(_largest(below), _largest(above)) / bound_scale,
+            largest(r) / dual_scale,
+            largest(b.residual(estimate, state.v)),
+            max(largest(below), largest(above)) / bound_scale,
         )
 
     # -- restoration ------------------------------------------------------------------------------
@@ -371,7 +262,7 @@ class InteriorPoint:
         if self._nested or not state.y.size or here.theta <= 1e-12:
             return replace(state, ended=Ending.STALLED)
         x = state.v[: self._barrier.n]
-        mu = max(state.mu, _largest(self._barrier.residual(estimate, state.v)))
+        mu = max(state.mu, largest(self._barrier.residual(estimate, state.v)))
         state = replace(
             state,
             filter=np.vstack((state.filter, here.entry())),
@@ -423,21 +314,9 @@ class InteriorPoint:
     def _back(self, state: InteriorState, v: Vector) -> InteriorState:
         b = self._barrier
         z_lower, z_upper = np.minimum(state.z_lower, 1e3), np.minimum(state.z_upper, 1e3)
-        if max(_largest(z_lower), _largest(z_upper)) >= 1e3:
+        if max(largest(z_lower), largest(z_upper)) >= 1e3:
             z_lower, z_upper = b.has_lower.astype(float), b.has_upper.astype(float)
         return replace(
             state, v=v, y=np.zeros(state.y.size), z_lower=z_lower, z_upper=z_upper,
             inner=None, restored_from=None,
         )  # fmt: skip
-
-
-def _longest(room: Vector, change: Vector, tau: float) -> float:
-    """The longest step <= 1 that uses at most the share tau of the room."""
-    towards = change < 0.0
-    if not towards.any():
-        return 1.0
-    return min(1.0, tau * float((room[towards] / -change[towards]).min()))
-
-
-def _largest(values: Vector) -> float:
-    return float(np.abs(values).max(initial=0.0))
