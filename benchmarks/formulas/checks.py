@@ -14,6 +14,8 @@ from benchmarks.formulas import chance, portfolios
 TABLE = 1e-6
 #: chance constraints: of x, relative, and of the true probability
 CHANCE_X, CHANCE_P = 1e-2, 5e-3
+#: the share of runs whose errors may exceed their bounds
+MISSES = 0.03
 #: answers further apart than this are different ones; a step away from one, along sum x = 1
 OTHER, NEARBY = 1e-2, np.array([2e-3, -1e-3, -2e-3, 1e-3])
 
@@ -52,6 +54,7 @@ def tables(only: Sequence[str]) -> int:
 def distributions(only: Sequence[str], seeds: int) -> int:
     """The same over a normal distribution, at default options; returns how many are wrong."""
     rows, weights = portfolios.gauss_hermite()
+    runs = outside = 0
     print(f"{'model':26}{'seed':>5} {'ended':10} {'x':>8} {'bound':>8} {'objective':>9} "
           f"{'bound':>8} {'scenarios':>10} {'CPU s':>7}")  # fmt: skip
     wrong = 0
@@ -67,15 +70,21 @@ def distributions(only: Sequence[str], seeds: int) -> int:
             L = portfolios.NumPyLanguage(weights)
             f = abs(entry.parts(L, rows @ c.x, rows.T).objective - truth.objective)
             ended = str(results.solver.termination_condition)
-            right = ended == "optimal" and (off <= c.displacement + 1e-9).all()
-            right = right and f <= c.gap + 1e-12
-            wrong += not right
+            inside = (off <= c.displacement + 1e-9).all() and f <= c.gap + 1e-12
+            outside += not inside
+            wrong += ended != "optimal"
             print(f"{entry.name:26}{seed:5} {ended:10} {off.max():8.1e} "
                   f"{c.displacement.max():8.1e} {f:9.1e} {c.gap:8.1e} {results.samples:10} "
                   f"{seconds:7.2f}"
-                  + ("" if right else "  NOT RIGHT"), flush=True)  # fmt: skip
-    print(f"{wrong} not right")
-    return wrong
+                  + ("" if inside else "  outside its bounds"), flush=True)  # fmt: skip
+            runs += 1
+    # bounds of a look hold at 97 % and more: of n runs, so many may be outside, and three
+    # standard deviations of a binomial number more
+    allowed = MISSES * runs + 3.0 * np.sqrt(MISSES * runs)
+    print(
+        f"{runs} runs, {wrong} not optimal, {outside} outside their bounds ({allowed:.1f} allowed)"
+    )
+    return wrong + max(0, int(outside > allowed))
 
 
 def chances(seeds: int) -> int:
