@@ -1,6 +1,7 @@
 r"""python -m benchmarks.mutate             all groups: how many mutants the tests kill
 python -m benchmarks.mutate sqp          one of them
 ... --files merit.py stepsize.py         some of its files
+... --survivors                          only those that survived last time, if the file is the same
 ... --list                               what would be tried
 
 A mutant is killed if a test of its group fails. The survivors are printed: each is a mistake that
@@ -11,6 +12,7 @@ in benchmarks/results/mutate.jsonl, and the table of the docs is written from it
 from __future__ import annotations
 
 import argparse
+import hashlib
 import os
 import sys
 from collections.abc import Sequence
@@ -23,7 +25,7 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 from benchmarks.mutate.operators import mutants  # noqa: E402
 from benchmarks.mutate.runner import passes, preload  # noqa: E402
-from benchmarks.store import ResultFile  # noqa: E402
+from benchmarks.store import Record, ResultFile  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -41,7 +43,10 @@ class Group:
 GROUPS = {
     "sqp": Group(
         "pyomo_stochsqp/sqp",
-        ("merit.py", "stepsize.py", "lipschitz.py", "schedule.py", "batches.py", "algorithm.py"),
+        (
+            "merit.py", "stepsize.py", "lipschitz.py", "schedule.py", "batches.py", "algorithm.py",
+            "parameters.py", "subproblem.py", "average.py",
+        ),
         (
             "tests/sqp/test_trajectories.py",
             "tests/sqp/test_merit_and_steps.py",
@@ -52,12 +57,31 @@ GROUPS = {
             "tests/sqp/test_lemmas.py",
         ),
     ),
+    "certify": Group(
+        "pyomo_stochsqp/certify",
+        (
+            "certificate.py", "certifier.py", "replicates.py", "spreads.py", "located.py",
+            "active_set.py", "displacement.py", "sparse_newton.py", "tolerances.py", "words.py",
+        ),
+        (
+            "tests/certify/test_against_independent.py",
+            "tests/certify/test_tolerances.py",
+            "tests/certify/test_displacement.py",
+            "tests/certify/test_replicates.py",
+            "tests/certify/test_located.py",
+            "tests/certify/test_warnings.py",
+            "tests/certify/test_certificate.py",
+        ),
+    ),
     "oracles": Group(
         "pyomo_stochsqp/oracles",
-        ("gaussian.py", "model.py"),
+        (
+            "gaussian.py", "model.py", "eliminated.py", "jackknife.py", "roots.py",
+            "reduced_hessian.py",
+        ),
         ("tests/oracles", "tests/sqp/test_trajectories.py", "tests/sqp/test_lemmas.py"),
     ),
-}
+}  # fmt: skip
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -71,25 +95,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not given.list and not passes(ROOT, group.tests):
             print(f"{name}: the tests fail without any change; mend them first.")
             return 1
-        for file in given.files or group.files:
-            path = ROOT / group.folder / file
-            found = list(mutants(path.read_text()))
-            if given.list:
-                print(*(f"{file} {mutant}" for mutant in found), sep="\n")
+        for file in group.files:
+            if given.files and file not in given.files:
                 continue
-            tests = sorted(group.tests, key=lambda t: path.stem not in t)
-            survivors = [m for m in found if passes(ROOT, tests, (path, m.source))]
-            print(
-                f"{name}/{file}: {len(found) - len(survivors)} of {len(found)} killed",
-                *(f"    {mutant}" for mutant in survivors),
-                sep="\n",
-                flush=True,
-            )
-            line = {"group": name, "file": file, "mutants": len(found)}
-            results.append(line | {"survivors": [str(m) for m in survivors]})
+            if given.list:
+                source = (ROOT / group.folder / file).read_text()
+                print(*(f"{file} {mutant}" for mutant in mutants(source)), sep="\n")
+                continue
+            line = examine(name, group, file, results if given.survivors else None)
+            results.append(line)
+            killed = line["mutants"] - len(line["survivors"])
+            print(f"{name}/{file}: {killed} of {line['mutants']} killed", flush=True)
+            print(*(f"    {mutant}" for mutant in line["survivors"]), sep="\n", flush=True)
     if not given.list:
         print(write_table(results))
     return 0
+
+
+def examine(name: str, group: Group, file: str, last: ResultFile | None) -> Record:
+    """Which mutants of a file survive; of those that did ``last`` time, if the file is the same."""
+    path = ROOT / group.folder / file
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    tests = sorted(group.tests, key=lambda t: path.stem not in t)
+    found = list(mutants(path.read_text()))
+    tried = found
+    if last is not None and (name, file) in last and last[(name, file)]["digest"] == digest:
+        tried = [m for m in found if str(m) in last[(name, file)]["survivors"]]
+    survivors = [str(m) for m in tried if passes(ROOT, tests, (path, m.source))]
+    line = {"group": name, "file": file, "digest": digest, "mutants": len(found)}
+    return line | {"survivors": survivors}
 
 
 def write_table(results: ResultFile) -> str:
@@ -124,6 +158,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("groups", nargs="*", choices=[*GROUPS, []], metavar="GROUP")
     parser.add_argument("--files", nargs="+")
+    parser.add_argument("--survivors", action="store_true", help="only those of the last run")
     parser.add_argument("--list", action="store_true", help="the mutants, without running them")
     return parser
 

@@ -4,7 +4,7 @@ r"""Changes of a source file, one at a time, each of them a mistake that one cou
     a < b, a == b        the opposite
     a and b, not a, if a the other connective; without not; the opposite
     -a                   a
-    f(a)                 a, for sqrt, abs, log, ceil, floor, float;  min <-> max
+    f(a)                 a, for sqrt, abs, log, ceil, floor, square;  min <-> max
     f(a, b)              f(b, a)
     f(k)                 f(k - 1), for the iteration number k
     x += a               without the statement
@@ -33,7 +33,7 @@ OTHER: dict[type, type] = {
     ast.MatMult: ast.Mult, ast.FloorDiv: ast.Mult, ast.Mod: ast.Mult,
 }  # fmt: skip
 #: operations of numbers; | & << may be types or sets
-FUNCTIONS = {"sqrt", "abs", "log", "ceil", "floor", "float", "square"}
+FUNCTIONS = {"sqrt", "abs", "log", "ceil", "floor", "square"}
 SWAPPED = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum"}
 SMALLEST_NUMBER = 1e-6
 

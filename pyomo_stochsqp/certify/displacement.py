@@ -113,7 +113,8 @@ def displacement(at: Linearised, active: Mask, shift: Vector, held: Mask) -> Dis
     # a row without free variables is as it is: no step can meet it
     unit = np.where(largest > 0.0, 1.0 / np.where(largest > 0.0, largest, 1.0), 0.0)
     A = A * unit[:, None]
-    off = at.rows[:, a] - at.target[a] + at.J[a] @ shift
+    violation = at.rows[:, a] - at.target[a]
+    off = violation + at.J[a] @ shift
     G = (at.gradients[:, free] + (at.M @ shift)[free]) * scale / F
     H = at.M[np.ix_(free, free)] * np.outer(scale, scale) / F
 
@@ -132,7 +133,7 @@ def displacement(at: Linearised, active: Mask, shift: Vector, held: Mask) -> Dis
     every = np.tile(shift, (count, 1))
     every[:, free] = p * scale
     move, error = every.mean(axis=0), standard_error(every)
-    linear = -off @ at.y[a] if a.size else np.zeros(count)
+    linear = -violation @ at.y[a]
     linear_noise = one * float(standard_error(linear[:, None])[0])
     curved, noise = curved_gap(p, p @ H, one)
     gains = (np.abs(slope) + one * slope_error) * _reach(B, at.known[free] / scale)

@@ -230,8 +230,8 @@ class SparseMatrices:
         if at.relaxed is not None:
             problem = problem.relaxed(at.relaxed)
         at = replace(at, y=problem.signed(at.y))
-        M = nlp.hessian(at.x, at.y) if nlp.second_order else np.zeros(0)
-        curvature = self._newton.diagonal(M)
+        M = nlp.hessian(at.x, at.y) if nlp.second_order else None
+        curvature = np.zeros(problem.n) if M is None else self._newton.diagonal(M)
         gradients = lagrangian_gradients(at.values, self._jacobian, at.y)
         active = active_at(problem, at, gradients)
         newton = self._newton.displacement(at, M, gradients, active)

@@ -83,12 +83,12 @@ class SparseNewton:
         values[self._slots] = M
         return values[self._diagonal]
 
-    def displacement(self, at: Request, M: Vector, gradients: Matrix, active: ActiveSet) -> Newton:
-        """``gradients`` are g_i + J_i'y, one line per replicate."""
-        values = np.zeros(self._indices.size)
-        values[self._slots] = np.nan_to_num(M, nan=0.0, posinf=0.0, neginf=0.0)
+    def displacement(
+        self, at: Request, M: Vector | None, gradients: Matrix, active: ActiveSet
+    ) -> Newton:
+        """``gradients`` are g_i + J_i'y, one line per replicate; M is None where nobody knows."""
         n, y, rows = self._problem.n, at.y, at.values.c
-        models = self._models(values, at)
+        models = self._models(M, at)
         for _ in range(ROUNDS):
             steps, dy, model = self._steps(gradients, at, models, active)
             more = active.with_bounds(self._problem, at.x, steps.mean(axis=0))
@@ -106,11 +106,10 @@ class SparseNewton:
         free = np.where(held, 0.0, steps)
         products = np.array([self._times(model.values, s) for s in free])
         curved, noise = curved_gap(free, products, one)
-        at_bounds = float(np.abs(gradients.mean(axis=0) * active.shift).sum())
+        slope = gradients.mean(axis=0) + self._jacobian.transposed(at.mean.J, dy)
+        at_bounds = float(np.abs(slope * active.shift).sum())
         idle = self._idle(rows.mean(axis=0), y, active)
-        idle += self._pulling_inwards(
-            at, gradients.mean(axis=0) + self._times(model.values, move), dy, after, active
-        )
+        idle += self._pulling_inwards(at, slope + self._times(model.values, move), after, active)
         found = Displacement(
             steps=steps,
             move=move,
@@ -125,19 +124,23 @@ class SparseNewton:
         )
         return Newton(found, after, model.first_order)
 
-    def _models(self, values: Vector, at: Request) -> list[_Model]:
+    def _models(self, M: Vector | None, at: Request) -> list[_Model]:
         """The Lagrangian's Hessian, and what takes its place where it does not do."""
         natural = at.size / at.length**2
-        diagonal = np.zeros(values.size)
+        diagonal = np.zeros(self._indices.size)
         diagonal[self._diagonal] = natural
         largest = float(np.abs(at.mean.J).max(initial=0.0))
         guard = DEPENDENT_ROWS * largest**2 / max(float(natural.min()), 1e-300)
-        return [
-            _Model(values, 0.0),
-            _Model(values + FLAT * diagonal, guard, flat=True),
+        scaled = [
             _Model(diagonal, 0.0, first_order=True),
             _Model(diagonal, guard, first_order=True),
         ]
+        if M is None:
+            return scaled
+        values = np.zeros(self._indices.size)
+        values[self._slots] = np.nan_to_num(M, nan=0.0, posinf=0.0, neginf=0.0)
+        flat = _Model(values + FLAT * diagonal, guard, flat=True)
+        return [_Model(values, 0.0), flat, *scaled]
 
     def _steps(
         self, gradients: Matrix, at: Request, models: list[_Model], active: ActiveSet
@@ -180,12 +183,9 @@ class SparseNewton:
         slack = np.where(np.isfinite(bound) & ~active.rows, np.abs(c - bound), 0.0)
         return float(np.abs(y) @ slack)
 
-    def _pulling_inwards(
-        self, at: Request, pull: Vector, dy: Vector, y: Vector, active: ActiveSet
-    ) -> float:
+    def _pulling_inwards(self, at: Request, pull: Vector, y: Vector, active: ActiveSet) -> float:
         """Rows and variables that were taken to be at their bounds, but whose multipliers after the
         step pull them away from there: what could be gained over their natural lengths."""
-        pull = pull + self._jacobian.transposed(at.mean.J, dy)
         inwards = active.held & (pull * active.bound > 0.0)
         inwards &= self._problem.x_lower < self._problem.x_upper
         equality = self._problem.row_lower == self._problem.row_upper

@@ -83,6 +83,7 @@ class Pairs:
 
 
 def single(values: NDArray[np.float64]) -> Vector:
-    """The standard deviation of one scenario, from means over two."""
+    """The standard deviation of one scenario, from means over two; equal numbers have none, not
+    even the rounding of their mean."""
     deviation: Vector = np.sqrt(2.0) * values.std(axis=0, ddof=1)
-    return deviation
+    return np.where(np.ptp(values, axis=0) > 0.0, deviation, 0.0)

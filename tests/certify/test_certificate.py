@@ -9,10 +9,9 @@ from pyomo_stochsqp.certify import Certifier, Look, Sizes, Tolerances
 from pyomo_stochsqp.certify.replicates import (
     heavy_tailed,
     quantile,
-    rare_events,
     standard_error,
 )
-from pyomo_stochsqp.certify.words import cautions, in_words
+from pyomo_stochsqp.certify.words import cautions
 from pyomo_stochsqp.oracle import EvaluationIssue, Sample
 from tests.certify.oracles import bounded, certified, exact, sphere, tilting
 from tests.engines.programs import of_model, quadratic
@@ -202,42 +201,6 @@ def test_many_variables_are_certified_like_few():
 # -- with sampling error --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("make", KNOWN)
-@pytest.mark.parametrize("off", [0.0, 0.02])
-def test_bounds_cover_the_true_errors(make, off):
-    """At 95 % each kind of bound may miss 5 % of 200 certificates; 10 more are three standard
-    deviations."""
-    misses = np.zeros(3)
-    for seed in range(200):
-        oracle = make(seed)
-        x = oracle.solution * (1.0 + off)
-        c = certified(oracle, x)
-        f, rows = oracle.truth(x)
-        best = oracle.truth(oracle.solution)[0]
-        violation = oracle.problem.violation(np.asarray(rows))
-        assert not c.exact and c.replicates == 16
-        misses += (
-            (np.abs(x - oracle.solution) > c.displacement + 1e-12).any(),
-            abs(f - best) > c.gap + 1e-12,
-            (violation > c.violation_bound + 1e-12).any(),
-        )
-    assert (misses <= 20).all(), misses
-
-
-@pytest.mark.parametrize("make", KNOWN)
-def test_a_point_that_was_fitted_to_the_sample_is_covered_too(make):
-    """One Newton step on the sample that certifies it: the errors are then those of the sample."""
-    misses = np.zeros(2)
-    for seed in range(200):
-        oracle = make(seed)
-        first = certified(oracle, oracle.solution * 1.01)
-        x = oracle.problem.project(first.x + first.move)
-        c = certified(oracle, x, first.y)
-        gap = abs(oracle.truth(x)[0] - oracle.truth(oracle.solution)[0])
-        misses += (np.abs(x - oracle.solution) > c.displacement + 1e-12).any(), gap > c.gap + 1e-12
-    assert (misses <= 20).all(), misses
-
-
 def test_noise_that_moves_nothing_is_projected_out():
     """In min x^2 s.t. E[...] = e nothing but the row decides where x is: the gap is y times it."""
     oracle = tilting()
@@ -298,22 +261,6 @@ def test_a_point_outside_the_domain_has_no_certificate():
 # -- what can be known of replicates --------------------------------------------------------------
 
 
-def test_standard_errors():
-    values = np.random.default_rng(0).standard_normal((10_000, 2))
-    # the standard deviation of 10,000 numbers is known to 1 / sqrt(20,000), here times four
-    assert standard_error(values) == pytest.approx([0.01, 0.01], rel=0.03)
-    assert (standard_error(values[:1]) == 0.0).all()
-
-
-def test_quantiles_know_how_many_numbers_are_bounded_at_once():
-    assert quantile(0.95, 1) == 0.0
-    assert quantile(0.95, 64) == pytest.approx(1.998, abs=1e-3)  # Student, 63 degrees of freedom
-    # Bonferroni: ten intervals at 99.5 % each
-    assert quantile(0.95, 64, 10) == pytest.approx(quantile(0.995, 64), abs=1e-12)
-    # few replicates are skewed
-    assert quantile(0.95, 16) == pytest.approx(1.3 * 2.131, abs=1e-3)
-
-
 def test_bonferroni_keeps_the_joint_level():
     """20 numbers at once at 90 %: some miss in at most 10 % of 400 trials, give or take 4.5 %."""
     rng = np.random.default_rng(1)
@@ -334,14 +281,6 @@ def test_heavy_tails_are_seen_and_normal_ones_not():
     outlier = rng.standard_normal((16, 3))
     outlier[5, 1] += 30.0
     assert heavy_tailed(outlier)
-
-
-def test_events_in_a_few_replicates_are_rare():
-    values = np.zeros((16, 2))
-    assert not rare_events(values)
-    values[3, 1] = 1.0
-    assert rare_events(values)
-    assert not rare_events(np.random.default_rng(3).standard_normal((16, 2)))
 
 
 def test_a_certificate_that_has_seen_nothing_cannot_be_met():
@@ -390,19 +329,6 @@ def test_noise_of_heavy_tails_counts_twice():
     light, heavy = replace(c, heavy_tails=False), replace(c, heavy_tails=True)
     assert t.noise(heavy) == 2.0 * t.noise(light) > 0.0
     assert t.excess(heavy) == pytest.approx(t.excess(light) + t.noise(light))
-
-
-def test_in_the_users_words():
-    c = solution_of_the_corner(
-        gap=0.0213, violation_bound=np.array([0.304]), displacement=np.array([0.1, 0.0]),
-        exact=False,
-    )  # fmt: skip
-    assert in_words(c, ["demand"], ["price", "stock"]) == (
-        "objective within 0.021 of a local optimum, row demand within 0.3, price within 0.1 (95 %)"
-    )
-    assert "variable 0 within" in in_words(c, (), ())
-    assert "stationary point" in in_words(replace(c, first_order=True), (), ())
-    assert "all rows satisfied" in in_words(replace(c, violation_bound=np.zeros(1)), (), ())
 
 
 def test_a_nonlinear_program_is_judged_to_first_order_around_the_point():
