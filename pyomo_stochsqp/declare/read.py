@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from pyomo.core.base import Constraint, Objective, minimize
@@ -35,10 +35,20 @@ from .summands import summands
 from .terms import split
 
 
-def read_model(model: Any, as_written: bool = False) -> StochasticProgram:
+class Asked(NamedTuple):
+    """An expression that somebody wants to know, as if it were a row without bounds."""
+
+    name: str
+    expr: Any
+
+
+def read_model(
+    model: Any, as_written: bool = False, asked: Sequence[Asked] = ()
+) -> StochasticProgram:
     """Read and validate a constructed model.
 
     Chance constraints are rewritten for a solver, unless their values are wanted, ``as_written``.
+    ``asked`` are further expressions, whose rows follow those of the constraints.
 
     >>> import pyomo.environ as pyo, scipy.stats as st
     >>> from pyomo_stochsqp import E, RandomParam
@@ -70,6 +80,8 @@ def read_model(model: Any, as_written: bool = False) -> StochasticProgram:
             f"Model '{model.name}' has expectation constraints but no active objective. Add one; "
             "if any feasible point will do, add Objective(expr=0)."
         )
+    for one in asked:
+        rows.append(Row(one, reader.function(one.expr, one)[0], -math.inf, math.inf))
     check_every_source_is_used(model, reader.randomness.used_sources())
     variables = check_variables(model, reader.variables)
     sources, leaves = reader.randomness.organise()

@@ -162,6 +162,10 @@ class FixedSample:
             for kept, whole, size in zip(self._kept, self._whole, self._sizes, strict=True)
         )
 
+    def joined(self) -> list[Batch]:
+        """All scenarios of every source, in memory."""
+        return self._kept or [self._collected(s) for s in range(len(self._draws))]
+
     def pieces(self, source: int, replicate: int | None) -> Iterator[Piece]:
         """(share, scenarios) of a source, a chunk at a time, drawn again."""
         whole = self._whole[source]

@@ -7,6 +7,7 @@ tables          finite data, one row per scenario
 distributions   scipy.stats, samplers; quadrature makes Gauss rules of them
 probabilities   weights of finitely many scenarios
 fixing          numbers that replace the random ones
+other_numbers   other random numbers than the model's, for a while
 scenario_set    explicit scenarios: blocks, lists, mappings; scenario_function, functions of them
 numbering       all of a model's randomness, organised in sources and parts
 """

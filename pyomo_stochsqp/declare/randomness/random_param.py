@@ -57,6 +57,9 @@ class RandomParamData(ComponentData, NumericValue):
     def value(self) -> Any:
         return self()
 
+    # Comparisons make expressions, but a mapping may have random numbers as keys.
+    __hash__ = object.__hash__
+
     def get_units(self) -> Any:
         """The units given to the RandomParam."""
         return self.parent_component()._units
@@ -208,10 +211,15 @@ class RandomParam(IndexedComponent, IndexedComponent_NDArrayMixin):
         self._fixed = None
         self.changes += 1
 
-    def replace(self, source: RandomSource, origin: Origin) -> None:
-        """Read the same columns from another table or distribution from now on."""
+    def replace(
+        self, source: RandomSource, origin: Origin, columns: dict[Any, int] | None = None
+    ) -> None:
+        """Read another table or distribution from now on; the same columns, unless others are
+        given."""
         self._source = source
         self._origin = origin
+        if columns is not None:
+            self._columns = columns
         self.changes += 1
 
     def _pprint(self) -> Any:

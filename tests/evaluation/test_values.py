@@ -50,8 +50,12 @@ def test_confidence_intervals_cover(model):
 
 
 def test_seeds_repeat(model):
-    assert evaluate(model, 1000, seed=1).values == evaluate(model, 1000, seed=1).values
-    assert evaluate(model, 1000, seed=1).values != evaluate(model, 1000, seed=2).values
+    assert (
+        evaluate(model, samples=1000, seed=1).values == evaluate(model, samples=1000, seed=1).values
+    )
+    assert (
+        evaluate(model, samples=1000, seed=1).values != evaluate(model, samples=1000, seed=2).values
+    )
 
 
 def test_finite_data_is_exact_when_it_fits():

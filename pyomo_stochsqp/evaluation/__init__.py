@@ -1,0 +1,16 @@
+"""What a decision does: a model at its present point, on scenarios that no solve has seen.
+
+evaluate      the entry: from a model to an Evaluation
+request       the model, read for it: further expressions, other data
+values        expectations with standard errors and intervals, as a table
+outcomes      every scenario's numbers: spreads, quantiles, probabilities of a violation
+rows          scenarios of all sources side by side
+numbers       an expression over arrays of numbers
+drawing       histograms and distribution functions
+"""
+
+from .evaluate import evaluate
+from .outcomes import Outcome, Outcomes
+from .values import Evaluation, Value
+
+__all__ = ["Evaluation", "Outcome", "Outcomes", "Value", "evaluate"]
