@@ -18,8 +18,9 @@ The way of a model through the house, each room with what it hands on:
     interface    both Pyomo interfaces, options, command line; solve.py is the front door
 
 Beside that way: ``baselines`` (methods to compare with), ``evaluation`` and ``expected_value`` (a
-model at its present point), ``scaling``, ``deadline``, ``text_table``, ``errors``, ``version``.
-Below the waist nothing knows Pyomo: ``sqp`` and ``stages`` solve any hand-written oracle.
+model at its present point), ``given`` (what the user gave), ``scaling``, ``deadline``,
+``text_table``, ``errors``, ``version``. Below the waist nothing knows Pyomo: ``sqp`` and ``stages``
+solve any hand-written oracle.
 """
 
 from .declare import (

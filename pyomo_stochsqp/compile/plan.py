@@ -17,11 +17,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from pyomo.core.expr.numvalue import value
 
 from ..deadline import check_time
 from ..declare.program import Function, StochasticProgram
 from ..errors import ModelError
+from ..given import real
 from .algebra.affine_parts import LONG, AffinePart, split_terms
 from .algebra.form import Form
 from .algebra.lower import Lowering
@@ -78,7 +78,7 @@ class Plan:
         self.program = program
         self.n = len(program.variables)
         self.m = len(program.rows)
-        self.nodes = Nodes(lambda key: float(value(key.item)))
+        self.nodes = Nodes(lambda key: real(key.item, key.item))
         self.algebra = Algebra(self.nodes)
         self._means = Means(self.algebra)
         self.streams = Streams.of(program)

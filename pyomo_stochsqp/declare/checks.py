@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
+from math import inf
 from typing import Any
 
 from pyomo.core.base import Block, Constraint, Expression, Objective, Param, Set, Suffix, Var
@@ -11,6 +12,7 @@ from pyomo.core.base.component import ActiveComponent
 from pyomo.core.expr import value
 
 from ..errors import InfeasibleModelError, ModelError
+from ..given import asked, real, shown
 from .randomness.random_param import RandomParam
 from .randomness.tables import Table
 from .scan import Contents, random_inside
@@ -63,11 +65,23 @@ def check_components(model: Any) -> None:
                 raise ModelError(f"{kind} '{component.name}' cannot be handled. {remedy}")
 
 
-def check_contents(
-    seen: Contents, where: Any, outside: bool = False, explicit: bool = False
-) -> None:
-    """Refuse what may not stand in an expression: ``outside`` of E, or under it."""
-    if seen.random and (outside or explicit):
+def check_contents(seen: Contents, where: Any, outside: bool = False, *scenario: Any) -> None:
+    """Refuse what may not stand in an expression: ``outside`` of E, or under it.
+
+    ``scenario`` is the key of an explicit scenario.
+    """
+    if seen.foreign is not None:
+        place = f" scenario {scenario[0]!r}:" if scenario else ""
+        raise ModelError(
+            f"'{where.name}':{place} {_in_words(seen.foreign[0])} stands where a number or an "
+            "expression should. Give it a value, or take a member of what is indexed."
+        )
+    if seen.circular is not None:
+        raise ModelError(
+            f"'{where.name}': Expression '{seen.circular.name}' contains itself. Set it to an "
+            "expression that does not use it."
+        )
+    if seen.random and (outside or scenario):
         member = next(iter(seen.random.values()))
         if outside:
             recourse = ""
@@ -99,6 +113,12 @@ def check_contents(
         )
 
 
+def _in_words(item: Any) -> str:
+    if item is None:
+        return "an Expression without a value"
+    return f"'{item.name}', which is indexed," if hasattr(item, "is_indexed") else shown(item)
+
+
 def check_variables(model: Any, found: dict[int, Any]) -> list[Any]:
     """The variables in order of declaration, all of them continuous."""
     ordered = {id(v): v for v in model.component_data_objects(Var) if id(v) in found}
@@ -121,10 +141,16 @@ def check_variables(model: Any, found: dict[int, Any]) -> list[Any]:
                 f"Variable '{v.name}' is {'binary' if v.is_binary() else 'integer'}. Fix it, or "
                 "relax it with TransformationFactory('core.relax_integer_vars')."
             )
-        lower, upper = v.bounds
-        if lower is not None and upper is not None:
-            check_interval("Variable", v.name, lower, upper)
+        check_interval(v, *bounds_of(v))
     return variables
+
+
+def bounds_of(v: Any) -> tuple[float, float]:
+    """The bounds of a variable, infinite where it has none."""
+    lower, upper = asked(("the bounds of", v), lambda: (v.lower, v.upper), raises=ModelError)
+    low = -inf if lower is None else real(("the lower bound of", v), lower, infinite=True)
+    high = inf if upper is None else real(("the upper bound of", v), upper, infinite=True)
+    return low, high
 
 
 def check_row_can_hold(name: str, body: Any, lower: float, upper: float) -> None:
@@ -149,12 +175,13 @@ def _drawn(expr: Any) -> bool:
     return any(not isinstance(r.parent_component().origin, Table) for r in random_inside(expr))
 
 
-def check_interval(what: str, name: str, lower: float, upper: float) -> None:
-    """A lower bound is not above the upper one."""
-    if lower > upper:
+def check_interval(component: Any, lower: float, upper: float) -> None:
+    """Some number lies between the bounds of a variable or constraint."""
+    if lower > upper or lower == inf or upper == -inf:
+        kind = "Constraint" if component.ctype is Constraint else "Variable"
         raise InfeasibleModelError(
-            f"{what} '{name}' has a lower bound of {lower:g} and an upper bound of {upper:g}: no "
-            "value lies between them. Correct one of the two."
+            f"{kind} '{component.name}' has a lower bound of {lower:g} and an upper bound of "
+            f"{upper:g}: no value lies between them. Correct one of the two."
         )
 
 

@@ -13,14 +13,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pyomo.core.expr.compare import convert_expression_to_prefix_notation
 from pyomo.core.expr.numvalue import native_numeric_types
 
+from ..errors import ModelError
+from .formula_node import RandomFormula
 from .functionals.quantile import QuantileData
 from .program import Definition, Function
 from .scan import Contents, scan
 from .symbol import Symbol
 from .template import Template
+from .terms import shortened
 
 #: reads an expression of a component as a function
 Read = Callable[[Any, Any], Function]
@@ -34,7 +36,9 @@ class Definitions:
         # id(node) -> the node, which must live as long as its id is used, and what stands for it
         self._symbols: dict[int, tuple[Any, Symbol]] = {}
         self._equal: dict[Any, Symbol] = {}  # what a node says -> the same
+        self._sentences = Sentences()
         self._made: dict[int, Definition] = {}  # id(symbol) -> its definition
+        self._open: set[int] = set()  # ids of nodes that are being read
 
     def in_symbols(self, expr: Any, seen: Contents, where: Any) -> Any:
         """The expression with symbols in the place of its expectations."""
@@ -52,15 +56,20 @@ class Definitions:
             return known[1]
         if isinstance(node, QuantileData):
             return self._solved(node, where)
+        if id(node) in self._open:
+            raise ModelError(
+                f"'{where.name}': {shortened(node)} contains itself. Set the Expression in it to "
+                "one that does not use it."
+            )
+        self._open.add(id(node))
         body = self._read(node, where)
+        self._open.discard(id(node))
         if not body.terms:
             return body.exact  # nothing in it is random
-        key = _key(body)
-        symbol = None if key is None else self._equal.get(key)
+        key = self._sentences.key(body)
+        symbol = self._equal.get(key)
         if symbol is None:
-            symbol = node.symbol
-            if key is not None:
-                self._equal[key] = symbol
+            symbol = self._equal[key] = node.symbol
             self._made[id(symbol)] = Definition(symbol, body, 1 + self._level(body))
         self._symbols[id(node)] = node, symbol
         return symbol
@@ -89,18 +98,47 @@ class Definitions:
         return -1 if made is None else made.level
 
 
-def _key(body: Function) -> Any:
-    """What an expectation says; equal expectations have equal keys. None: not worth a look."""
-    if any(t.scenarios is not None for t in body.terms):
-        said = [(t.source, tuple(map(id, t.scenarios or ()))) for t in body.terms]
-        return tuple(said), _said(body.exact)
-    return tuple((t.source, _said(t.multiplier), _said(t.integrand)) for t in body.terms), _said(
-        body.exact
-    )
+class Sentences:
+    """Numbers for what expressions say: equal structures over the same leaves have equal numbers.
 
+    What is shared is read once, so that expressions with kinks inside kinks stay readable.
+    """
 
-def _said(expr: Any) -> tuple[Any, ...]:
-    if expr.__class__ in native_numeric_types:
-        return (expr,)
-    words = convert_expression_to_prefix_notation(expr, include_named_exprs=False)
-    return tuple(w if isinstance(w, (tuple, *native_numeric_types)) else id(w) for w in words)
+    def __init__(self) -> None:
+        self._numbers: dict[Any, int] = {}
+
+    def key(self, body: Function) -> Any:
+        """What a definition says."""
+        said: list[Any]
+        if any(t.scenarios is not None for t in body.terms):
+            said = [(t.source, tuple(map(id, t.scenarios or ()))) for t in body.terms]
+        else:
+            said = [(t.source, self(t.multiplier), self(t.integrand)) for t in body.terms]
+        return tuple(said), self(body.exact)
+
+    def __call__(self, expr: Any) -> int:
+        known: dict[int, int] = {}
+        stack: list[tuple[Any, Any]] = [(expr, None)]
+        kept = []  # an id stands for an argument only as long as that lives
+        while stack:
+            e, arguments = stack.pop()
+            if id(e) in known:
+                continue
+            if e.__class__ in native_numeric_types:
+                known[id(e)] = self._number((e.__class__, e))
+            elif not e.is_expression_type() or isinstance(e, RandomFormula):
+                known[id(e)] = self._number(id(e))
+            elif arguments is None:
+                kept.append(e.args)
+                stack.append((e, kept[-1]))
+                stack.extend((a, None) for a in kept[-1])
+            elif e.is_named_expression_type():
+                known[id(e)] = known[id(arguments[0])]
+            else:
+                own = (getattr(e, "_name", None), getattr(e, "_strict", None))
+                said = (e.__class__, own, *(known[id(a)] for a in arguments))
+                known[id(e)] = self._number(said)
+        return known[id(expr)]
+
+    def _number(self, said: Any) -> int:
+        return self._numbers.setdefault(said, len(self._numbers))

@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from pyomo.core.base import Constraint, Objective, minimize
-from pyomo.core.expr import value
 from pyomo.core.expr.numvalue import native_numeric_types
 
 from ..deadline import check_time
 from ..errors import ModelError
+from ..given import asked, real
 from .checks import (
+    bounds_of,
     check_components,
     check_constructed,
     check_contents,
@@ -132,10 +133,9 @@ def starting_value(variable: Any) -> float:
     """The variable's value, or, as other solvers have it, 0 within its bounds."""
     number = variable.value
     if number is not None:
-        return float(number)
-    lower, upper = variable.bounds
-    number = 0.0 if lower is None else max(0.0, lower)
-    return number if upper is None else min(number, upper)
+        return real(("the starting value of", variable), number)
+    lower, upper = bounds_of(variable)
+    return min(max(0.0, lower), upper)
 
 
 def _single_objective(model: Any) -> Any:
@@ -183,24 +183,33 @@ class _Reader:
 
     def bounded(self, constraint: Any) -> tuple[float, Function | None, float]:
         """(lower, body, upper) of a constraint; no body if it cannot depend on any variable."""
-        lower, body, upper = constraint.to_bounded_expression()
+        lower, body, upper = asked(constraint, constraint.to_bounded_expression, raises=ModelError)
         low = _number(lower, constraint, -math.inf)
         high = _number(upper, constraint, math.inf)
-        wanted = body if self._as_written else by_quantile(body, low, high)
+        seen = scan(body)
+        check_contents(seen, constraint, outside=True)
+        wanted = body
+        if seen.expectations and not self._as_written:
+            wanted = asked(constraint, by_quantile, body, low, high, raises=ModelError)
         if wanted is not body:
-            self.named.update(scan(body).named)
-        function, depends = self.function(wanted, constraint)
-        if low > high:
-            check_interval("Constraint", constraint.name, low, high)
+            self.named.update(seen.named)
+            seen = scan(wanted)
+        function, depends = self.function(wanted, constraint, seen)
+        check_interval(constraint, low, high)
         if not depends:
             check_row_can_hold(constraint.name, body, low, high)
             return low, None, high
         return low, function, high
 
-    def function(self, expr: Any, where: Any) -> tuple[Function, bool]:
+    def function(
+        self, expr: Any, where: Any, seen: Contents | None = None
+    ) -> tuple[Function, bool]:
         """An expression as exact part and expectations, and whether it depends on variables."""
+        return asked(where, self._function, expr, where, seen, raises=ModelError)
+
+    def _function(self, expr: Any, where: Any, seen: Contents | None) -> tuple[Function, bool]:
         check_time()
-        seen = scan(expr)
+        seen = scan(expr) if seen is None else seen
         check_contents(seen, where, outside=True)
         self._collect(seen)
         depends = bool(seen.variables)
@@ -258,9 +267,9 @@ class _Reader:
             expressions = smoothed_scenarios(node.explicit, resolved)
             looks = _looks(expressions)
         read, all_of_them = [], Contents()
-        for expression, seen in zip(expressions, looks, strict=True):
+        for key, expression, seen in zip(resolved.keys, expressions, looks, strict=True):
             if seen is not None:
-                expression, seen = self._under_expectation(expression, seen, where, explicit=True)
+                expression, seen = self._under_expectation(expression, seen, where, key)
                 all_of_them.variables.update(seen.variables)
                 all_of_them.symbols.update(seen.symbols)
             read.append(expression)
@@ -268,10 +277,11 @@ class _Reader:
         return Term(number, multiplier, scenarios=read), all_of_them
 
     def _under_expectation(
-        self, expr: Any, seen: Contents, where: Any, explicit: bool = False
+        self, expr: Any, seen: Contents, where: Any, *scenario: Any
     ) -> tuple[Any, Contents]:
-        """What stands under E, with symbols for expectations inside."""
-        check_contents(seen, where, explicit=explicit)
+        """What stands under E, with symbols for expectations inside; ``scenario`` is the key of an
+        explicit one."""
+        check_contents(seen, where, False, *scenario)
         self._collect(seen)
         if not seen.expectations:
             return expr, seen
@@ -297,4 +307,4 @@ def _number(bound: Any, where: Any, absent: float) -> float:
         return absent
     if bound.__class__ not in native_numeric_types:
         check_contents(scan(bound), where, outside=True)
-    return float(value(bound))
+    return real(("a bound of", where), bound, infinite=True)

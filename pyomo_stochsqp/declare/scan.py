@@ -31,16 +31,24 @@ _CHOICE = 8  # Expr_if
 _EXTERNAL = 9
 _SYMBOL = 10  # stands for an expectation
 _WIDTH = 11
+_FOREIGN = 12  # no number and no expression: None, a text, a whole indexed component
+_LEAVE = 13  # the end of a named expression
 
 _STEPS = ("ceil", "floor")
 _NAMES = {_CHOICE: "Expr_if", _EXTERNAL: "an external function"}
+
+
+#: expressions that are looked at without asking whether they have been met: it takes longer
+UNSHARED = 5_000
 
 
 class Contents:
     """What one expression contains, each thing once (keyed by id)."""
 
     __slots__ = (
+        "circular",
         "expectations",
+        "foreign",
         "kinked",
         "named",
         "obstacle",
@@ -72,13 +80,25 @@ class Contents:
         self.obstacle: tuple[str, Any] | None = None
         #: a fixed variable without a value
         self.valueless: Any = None
+        #: something that is no part of an expression, in a tuple
+        self.foreign: tuple[Any] | None = None
+        #: a named expression that contains itself
+        self.circular: Any = None
 
 
 def scan(expr: Any) -> Contents:
-    """Look at every node once (named expressions too, however often they occur)."""
+    """Look at every node, at named ones and those of huge expressions once."""
+    return _scan(expr, {})
+
+
+def _scan(expr: Any, arguments: dict[int, Contents]) -> Contents:
+    """``arguments`` of kinks that were looked at already."""
     found = Contents()
     kinds = _kinds
     stack = [expr]
+    seen: set[int] = set()  # expressions, where there are so many that some must be shared
+    left = UNSHARED
+    inside: set[int] = set()  # named expressions that are being looked into
     while stack:
         node = stack.pop()
         cls = node.__class__
@@ -88,6 +108,11 @@ def scan(expr: Any) -> Contents:
         if kind is None:
             kind = kinds[cls] = _kind_of(node)
         if kind == _EXPRESSION:
+            left -= 1
+            if left < 0:
+                if id(node) in seen:
+                    continue
+                seen.add(id(node))
             stack.extend(node.args[::-1])  # so that things are met in reading order
         elif kind == _VARIABLE:
             if not node.fixed:
@@ -100,7 +125,12 @@ def scan(expr: Any) -> Contents:
         elif kind == _NAMED:
             if id(node) not in found.named:
                 found.named[id(node)] = node
-                stack.append(node.args[0])
+                inside.add(id(node))
+                stack += (_Leave(id(node)), node.args[0])
+            elif id(node) in inside:
+                found.circular = node
+        elif kind == _LEAVE:
+            inside.discard(node.key)
         elif kind == _EXPECTATION:
             variable = node.variable
             if variable is None:
@@ -111,24 +141,43 @@ def scan(expr: Any) -> Contents:
             found.symbols[id(node)] = node
         elif kind == _WIDTH:
             found.rounded = True
+        elif kind == _FOREIGN:
+            found.foreign = (node,)
         elif kind != _LEAF:
+            if id(node) in seen:
+                continue
+            seen.add(id(node))
             stack.extend(node.args[::-1])
             obstacle = _obstacle(kind, node)
             if obstacle is None:
                 continue
-            if kind == _KINKED and any(scan(arg).random for arg in node.args):
+            looks = []
+            for arg in node.args:
+                if id(arg) not in arguments:
+                    arguments[id(arg)] = _scan(arg, arguments)
+                looks.append(arguments[id(arg)])
+            if not any(_varies(look) for look in looks):
+                continue
+            if kind == _KINKED and any(look.random for look in looks):
                 found.kinked = True
             else:
                 found.obstacle = (obstacle, node)
     return found
 
 
+class _Leave:
+    """Says, on the stack of :func:`scan`, that a named expression has been looked into."""
+
+    __slots__ = ("key",)
+
+    def __init__(self, key: int):
+        self.key = key
+
+
 def _obstacle(kind: int, node: Any) -> str | None:
-    """The name of a function without derivatives, if variables enter it."""
+    """The name of a function without derivatives."""
     name = _NAMES.get(kind) or str(node.getname())
-    if kind == _FUNCTION and name not in _STEPS:
-        return None
-    return name if any(_varies(scan(arg)) for arg in node.args) else None
+    return None if kind == _FUNCTION and name not in _STEPS else name
 
 
 def _varies(seen: Contents) -> bool:
@@ -137,8 +186,12 @@ def _varies(seen: Contents) -> bool:
 
 
 def _kind_of(node: Any) -> int:
-    if not hasattr(node, "is_expression_type"):
+    if isinstance(node, _Leave):
+        return _LEAVE
+    if isinstance(node, bool):
         return _LEAF
+    if not hasattr(node, "is_expression_type") or getattr(node, "is_indexed", bool)():
+        return _FOREIGN
     tests: list[tuple[int, Callable[[], bool]]] = [
         (_EXPECTATION, lambda: isinstance(node, RandomFormula)),
         (_RANDOM, lambda: isinstance(node, RandomParamData)),

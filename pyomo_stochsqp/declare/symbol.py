@@ -12,7 +12,7 @@ from pyomo.core.base.var import VarData
 
 
 class Symbol(VarData):
-    """The stand-in. Its name is the text of what it stands for."""
+    """The stand-in. Its name is the text of what it stands for, as far as that can be read."""
 
     __slots__ = ("stands_for",)
 
@@ -26,12 +26,14 @@ class Symbol(VarData):
 
     @property
     def name(self) -> str:
-        return str(self.stands_for)
+        from .terms import shortened
+
+        return shortened(self.stands_for)
 
     def getname(self, *args: Any, **kwds: Any) -> str:
-        return str(self.stands_for)
+        return self.name
 
     local_name = name
 
     def __str__(self) -> str:
-        return str(self.stands_for)
+        return self.name

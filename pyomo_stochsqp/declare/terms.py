@@ -13,7 +13,7 @@ from pyomo.core.expr import numeric_expr as ne
 from pyomo.core.expr.numvalue import native_numeric_types
 
 from .expectation import ExpectationData
-from .formula_node import RandomFormula
+from .formula_node import FormulaData, RandomFormula
 
 Terms = list[tuple[Any, ExpectationData]]
 #: what becomes of a formula: an expression without expectations
@@ -89,5 +89,22 @@ def _times(e: Any, factor: Any) -> Any:
 
 def shortened(expr: Any) -> str:
     """An expression in a message: its beginning tells which one it is."""
+    if not _is_short(expr):
+        return "a long expression"
     text = str(expr)
     return text if len(text) <= 90 else text[:87] + "..."
+
+
+def _is_short(expr: Any) -> bool:
+    """Whether its text can be written: what is shared is written wherever it occurs."""
+    stack, count = [expr], 0
+    while stack and count < 1000:
+        e = stack.pop()
+        count += 1
+        if isinstance(e, ExpectationData):
+            stack.append(e.integrand if e.explicit is None else e.explicit.first())
+        elif isinstance(e, FormulaData):
+            stack.extend(e.arguments)
+        elif getattr(e, "is_expression_type", bool)():
+            stack.extend(() if e.is_named_expression_type() else e.args)
+    return not stack

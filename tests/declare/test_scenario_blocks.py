@@ -167,7 +167,7 @@ def test_wrong_weights(model, weights, message):
 
 
 def test_mistakes_are_found_where_they_are_written(model):
-    with pytest.raises(AttributeError, match="cots"):
+    with pytest.raises(ModelError, match=r"no such component.*cots"):
         E(model.scenario[:].cots)
     with pytest.raises(ModelError, match=r"is indexed.*add an index"):
         E(model.scenario[:].residual)

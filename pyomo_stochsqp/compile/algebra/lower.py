@@ -17,6 +17,7 @@ from pyomo.core.expr.numvalue import native_numeric_types
 
 from ...deadline import check_time
 from ...errors import ModelError
+from ...given import real
 from .form import Form
 from .node import KINKED, SMOOTH
 from .normal_form import Algebra
@@ -46,7 +47,7 @@ class Lowering:
 
     def _walk(self, expr: Any) -> Form:
         if expr.__class__ in native_numeric_types:
-            return Form(float(expr))
+            return Form(self._literal(expr))
         known = self._known
         stack = [expr]
         while stack:
@@ -75,8 +76,14 @@ class Lowering:
 
     def _get(self, e: Any) -> Form:
         if e.__class__ in native_numeric_types:
-            return Form(float(e))
+            return Form(self._literal(e))
         return self._known[id(e)]
+
+    def _literal(self, number: Any) -> float:
+        """A number that stands in an expression."""
+        if number.__class__ is float and number - number == 0.0:
+            return number
+        return real(f"'{self._where}': a number in the expression", number)
 
     def _leaf(self, e: Any) -> Form:
         make = self._algebra.make
@@ -105,7 +112,7 @@ class Lowering:
             if cls is ne.MonomialTermExpression:
                 coef, arg = arg._args_
                 if coef.__class__ in native_numeric_types:
-                    scale = float(coef)
+                    scale = self._literal(coef)
                 elif id(coef) in data:
                     scale = make("data", payload=data[id(coef)])
                 else:
@@ -156,7 +163,7 @@ class Lowering:
         a, b = e._args_
         base = self._get(a)
         if base.terms and b.__class__ in native_numeric_types:
-            return self._algebra.literal_power(base, float(b))
+            return self._algebra.literal_power(base, self._literal(b))
         return self._algebra.power(base, self._get(b))
 
     def _unary(self, e: Any) -> Form:

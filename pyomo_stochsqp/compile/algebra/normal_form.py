@@ -212,7 +212,7 @@ class Algebra:
         if is_one(scale):
             return Form(0.0, {self.make("pow", (node, p)): 1.0})
         # Not for high powers, whose factors may overflow where their product does not.
-        if p == int(p) and abs(p) <= 4.0:
+        if p.is_integer() and abs(p) <= 4.0:
             outside = self.coefficient(self.power(self.form(scale), Form(p)))
             return Form(0.0, {self.make("pow", (node, p)): outside})
         return Form(0.0, {self.make("pow", (self.node(base), p)): 1.0})

@@ -25,7 +25,7 @@ from ...declare.program import Source
 from ..algebra.form import Form
 from ..algebra.normal_form import Algebra
 from .data_columns import MutablePlaces, Table, Template
-from .reader import ScenarioReader
+from .reader import Named, ScenarioReader
 from .row_classes import FieldInfo, Streams
 
 
@@ -45,30 +45,36 @@ class Collapse:
         self._reader = ScenarioReader(variables)
         self._tables: dict[int, Table] = {}
         self._partitions: dict[Any, list[int]] = {}
-        self._again: list[tuple[Sequence[Any], str, MutablePlaces]] = []
+        self._again: list[tuple[Sequence[Any], Named, MutablePlaces]] = []
         self.classes = 0
 
     def __call__(self, source: int, scenarios: Sequence[Any], where: str) -> list[tuple[int, Form]]:
         """(stream, template) for each structure among the scenarios."""
+        part = self._sources[source].parts[0]
+
+        def named(s: int) -> str:
+            assert part.scenario_keys is not None
+            return f"'{where}': scenario {part.scenario_keys[s]!r} of '{part.name}'"
+
         with _deep():
-            groups = self._reader.read_all(scenarios, where)
+            groups = self._reader.read_all(scenarios, named)
             self.classes += len(groups)
             streams = self._partition(source, [g.rows for g in groups.values()], len(scenarios))
             result = []
             for stream, (structure, group) in zip(streams, groups.items(), strict=True):
                 template = Template(
-                    self._algebra, self._streams, self.table, stream, structure, group, where
+                    self._algebra, self._streams, self.table, stream, structure, group, named
                 )
                 result.append((stream, template.form))
                 if template.mutable_places.mutable:
-                    self._again.append((scenarios, where, template.mutable_places))
+                    self._again.append((scenarios, named, template.mutable_places))
         return result
 
     def refresh(self) -> None:
         """Read the numbers of mutable scenarios again, into the same columns."""
         with _deep():
-            for scenarios, where, mine in self._again:
-                readings = [self._reader.read(scenarios[s], where)[1] for s in mine.rows]
+            for scenarios, named, mine in self._again:
+                readings = [self._reader.read(scenarios[s], named(s))[1] for s in mine.rows]
                 for position, column in mine.numbers:
                     assert mine.table is not None
                     mine.table.columns[column][:] = [r.numbers[position] for r in readings]

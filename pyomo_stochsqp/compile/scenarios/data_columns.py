@@ -22,7 +22,7 @@ from ..algebra.affine_parts import LONG
 from ..algebra.form import Form
 from ..algebra.node import KINKED, Coef
 from ..algebra.normal_form import Algebra
-from .reader import Group, Structure
+from .reader import Group, Named, Structure
 from .row_classes import EllInfo, Ints, Streams
 
 #: A support is stored with one column per variable up to this many times its average length.
@@ -82,7 +82,7 @@ class Template:
         stream: int,
         structure: Structure,
         group: Group,
-        where: str,
+        named: Named,
     ):
         self._algebra = algebra
         self._streams = streams
@@ -90,13 +90,24 @@ class Template:
         self._stream = stream
         self._size = len(group.rows)
         self._supports = group.supports
-        self._where = where
+        self._named = named
+        self._rows = group.rows
         self._numbers = np.array(group.numbers, dtype=float).T.copy()
+        self._check_finite(self._numbers, np.arange(self._size))
         self._mutable = group.mutable
         self._filed: list[Form] = []
         self._position = 0
         self.mutable_places = MutablePlaces(np.array(group.rows), None)
         self.form = self._build(structure)
+
+    def _check_finite(self, numbers: Floats, rows: Ints) -> None:
+        """The last axis runs over scenarios, or entries of them."""
+        bad = np.flatnonzero(~np.isfinite(numbers).reshape(-1, rows.size).all(axis=0))
+        if bad.size:
+            raise ModelError(
+                f"{self._named(self._rows[rows[bad[0]]])}: a number in the expression is NaN or "
+                "infinite. Give it a finite number."
+            )
 
     def _build(self, structure: Structure) -> Form:
         """Mirrors ScenarioReader: nonlinear parts first, then the numbers and the affine part."""
@@ -129,8 +140,9 @@ class Template:
             return algebra.power(args[0], Form(op[1]))
         if op in KINKED and args[0].x:
             raise ModelError(
-                f"'{self._where}': {op}(...) of variables is not smooth, and the method needs "
-                "derivatives. Use smooth_abs, smooth_max, smooth_min with a width, or an epigraph."
+                f"{self._named(self._rows[0])}: {op}(...) of variables is not smooth, and the "
+                "method needs derivatives. Use smooth_abs, smooth_max, smooth_min with a width, or "
+                "an epigraph."
             )
         return algebra.function(op, *args)
 
@@ -163,6 +175,7 @@ class Template:
         rows = np.repeat(np.arange(len(supports)), counts)
         indices = np.array([j for d in supports for j in d], dtype=np.intp)
         coefs = np.array([c for d in supports for c in d.values()], dtype=float)
+        self._check_finite(coefs, rows)
         unique, inverse, often = np.unique(indices, return_inverse=True, return_counts=True)
         common = np.ones(unique.size, dtype=bool)
         if unique.size > DENSE_RATIO * counts.mean() + 64:

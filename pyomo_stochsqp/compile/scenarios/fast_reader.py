@@ -5,8 +5,8 @@ written that follows exactly that tree, checks the class of every node on the wa
 
     numbers, supports      as :class:`.reader.ScenarioReader` would, or None if the shape differs.
 
-Sums may have any number of affine summands. A scenario whose shape differs is read in the general
-way.
+Sums may have any number of affine summands. A scenario whose shape differs, or whose numbers cannot
+be computed with, is read in the general way.
 """
 
 from __future__ import annotations
@@ -87,7 +87,10 @@ def matcher(expr: Any, variables: dict[int, int]) -> Match | None:
         return None
     lines = [*writer.lines, f"return [{', '.join(writer.numbers)}], [{', '.join(writer.supports)}]"]
     body = "".join(f"        {line}\n" for line in lines)
-    text = f"def match(e):\n    try:\n{body}    except KeyError:\n        return None\n"
+    text = (
+        f"def match(e):\n    try:\n{body}    except (KeyError, ArithmeticError, TypeError):\n"
+        "        return None\n"
+    )
     space = {**_SPACE, **writer.classes, "index": variables}
     exec(compile(text, "<stochsqp matcher>", "exec"), space)
     return space["match"]

@@ -17,18 +17,21 @@ of scenario blocks, which is why it does not build nodes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pyomo.core.expr import numeric_expr as ne
-from pyomo.core.expr.numvalue import native_numeric_types, value
+from pyomo.core.expr.numvalue import native_numeric_types
 
 from ...deadline import check_time
 from ...errors import ModelError
+from ...given import asked, real
 from ..algebra.node import SMOOTH
 from .fast_reader import Match, matcher
 
 Structure = tuple[Any, ...]
+#: the name of a scenario, for messages
+Named = Callable[[int], str]
 
 #: Shapes of scenarios, per function, for which a matcher is generated.
 MATCHERS = 4
@@ -77,8 +80,8 @@ class ScenarioReader:
         self._variables = variables
         self._where = ""
 
-    def read_all(self, scenarios: Sequence[Any], where: str) -> dict[Structure, Group]:
-        """All scenarios, by structure."""
+    def read_all(self, scenarios: Sequence[Any], where: Named) -> dict[Structure, Group]:
+        """All scenarios, by structure; ``where`` names them in messages."""
         groups: dict[Structure, Group] = {}
         matchers: list[tuple[Match, Group]] = []
         for s, expr in enumerate(scenarios):
@@ -91,7 +94,7 @@ class ScenarioReader:
                     group.supports.append(found[1])
                     break
             else:
-                structure, reading = self.read(expr, where)
+                structure, reading = self.read(expr, where(s))
                 group = groups.setdefault(structure, Group())
                 group.rows.append(s)
                 group.numbers.append(reading.numbers)
@@ -107,7 +110,7 @@ class ScenarioReader:
         """One scenario, whatever its shape."""
         self._where = where
         reading = Reading()
-        structure = self._form(expr, reading)
+        structure = asked(where, self._form, expr, reading, raises=ModelError)
         return structure, reading
 
     def _form(self, e: Any, reading: Reading) -> Structure:
@@ -129,15 +132,17 @@ class ScenarioReader:
     def _collect(self, e: Any, scale: float, total: _Sum, reading: Reading) -> None:
         """total += scale * e."""
         cls = e.__class__
-        if cls in native_numeric_types:
+        if cls in _PLAIN:
             total.const += scale * e
+        elif cls in native_numeric_types:
+            total.const += scale * self._number(e, total)
         elif cls in _SUMS:
             variables, linear = self._variables, total.linear
             for arg in e.args:
                 if arg.__class__ is ne.MonomialTermExpression:
                     coef, v = arg._args_
                     j = variables.get(id(v))
-                    if j is not None and coef.__class__ in native_numeric_types:
+                    if j is not None and coef.__class__ in _PLAIN:
                         linear[j] = linear.get(j, 0.0) + scale * coef
                         continue
                 self._collect(arg, scale, total, reading)
@@ -172,7 +177,7 @@ class ScenarioReader:
     def _power(self, e: Any, scale: float, total: _Sum, reading: Reading) -> None:
         base, exponent = e._args_
         if exponent.__class__ in native_numeric_types:
-            self._nonlinear(("^", float(exponent)), (base,), scale, total, reading)
+            self._nonlinear(("^", self._number(exponent, total)), (base,), scale, total, reading)
         else:
             self._nonlinear("^", (base, exponent), scale, total, reading)
 
@@ -196,7 +201,7 @@ class ScenarioReader:
                 self._collect(arg, scale, total, reading)
         else:
             raise ModelError(
-                f"'{self._where}': {type(e).__name__} is not supported in explicit scenarios. "
+                f"{self._where}: {type(e).__name__} is not supported in explicit scenarios. "
                 "Use smooth functions (" + ", ".join(SMOOTH) + ") and an epigraph form for "
                 "maxima, absolute values and case distinctions."
             )
@@ -228,20 +233,15 @@ class ScenarioReader:
 
     def _number(self, e: Any, total: _Sum) -> float:
         if e.__class__ in native_numeric_types:
-            return float(e)
+            return real(f"{self._where}: a number in the expression", e)
         total.mutable = True
-        number = value(e, exception=False)
-        if number is None:
-            raise ModelError(
-                f"'{self._where}': '{e}' has no value. Explicit scenarios may use variables, "
-                "numbers and Params with values; random data belong to E(expression) with a "
-                "RandomParam."
-            )
-        return float(number)
+        return real((f"{self._where}:", e), e)
 
 
 def _is_number(e: Any) -> bool:
     return e.__class__ in native_numeric_types or not e.is_potentially_variable()
 
 
+#: numbers that need no further look; whether they are finite is asked of all at once
+_PLAIN: frozenset[Any] = frozenset((float, int))
 _SUMS = {ne.LinearExpression, ne.SumExpression}

@@ -100,4 +100,4 @@ def _rounded(kinks: list[Any], mean: Mean) -> list[Any]:
 
 def _rounding(numbers: list[Any], mean: Mean) -> Rounding:
     centre = mean(numbers)
-    return rounding(str(numbers[0]), numbers[0], mean([(z - centre) ** 2 for z in numbers]))
+    return rounding("", numbers[0], mean([(z - centre) ** 2 for z in numbers]))

@@ -15,10 +15,14 @@ involved, and nothing overflows.
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 from pyomo.core.expr import sqrt
 from pyomo.core.expr.numeric_expr import MaxExpression
+from pyomo.core.expr.numvalue import native_numeric_types
+
+from ...errors import ModelError
 
 
 def positive_part(z: Any, width: Any = None) -> Any:
@@ -32,6 +36,8 @@ def positive_part(z: Any, width: Any = None) -> Any:
     """
     if width is None:
         return MaxExpression((z, 0.0))
+    if width.__class__ in native_numeric_types and not 0.0 < width < inf:
+        raise ModelError(f"positive_part({z}, {width}): width={width} must be positive.")
     v = width**2
     u = z**2 + v
     return (z + (u**2 - v * u / 2 - v**2 / 8) / (u * sqrt(u))) / 2

@@ -4,6 +4,7 @@ random_param    RandomParam: a component whose members are random
 source          RandomSource: what is drawn as one row
 columns         which column of which table or distribution a member reads
 tables          finite data, one row per scenario
+numbers         the user's numbers as floats: what is refused
 distributions   scipy.stats, samplers; quadrature makes Gauss rules of them
 probabilities   weights of finitely many scenarios
 fixing          numbers that replace the random ones

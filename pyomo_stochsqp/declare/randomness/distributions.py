@@ -24,6 +24,8 @@ from scipy.stats import norm, rv_continuous, rv_discrete, rv_histogram
 from scipy.stats._multivariate import multi_rv_generic
 
 from ...errors import DataError
+from ...given import asked
+from .numbers import as_floats
 from .quadrature import gauss_rule, tensor_rule
 
 logger = logging.getLogger("pyomo_stochsqp")
@@ -139,23 +141,26 @@ class Sampled:
     dimension = 0
 
     def __init__(self, name: str, function: Callable[..., Any]):
+        if not callable(function):
+            raise DataError(f"{name}: sampler={function!r} is not a function sampler(rng, size).")
         self.name = name
         self.function = function
         self.width = 0
         self.width = self.draw(np.random.default_rng(0), 2).shape[1]
 
     def draw(self, rng: np.random.Generator, count: int) -> Rows:
-        rows = np.asarray(self.function(rng, count), dtype=float)
+        call = f"{self.name}: sampler(rng, {count})"
+        rows = as_floats(call, asked(call, self.function, rng, count))
         if rows.ndim not in (1, 2) or rows.shape[0] != count:
             raise DataError(
-                f"{self.name}: sampler(rng, {count}) returned shape {rows.shape}; return one row "
-                f"per scenario, ({count}, number of members)."
+                f"{call} returned shape {rows.shape}; return one row per scenario, "
+                f"({count}, number of members)."
             )
         rows = rows.reshape(count, -1)
         if self.width and rows.shape[1] != self.width:
             raise DataError(
-                f"{self.name}: sampler(rng, {count}) returned {rows.shape[1]} columns, and "
-                f"{self.width} when it was declared; always return the same number."
+                f"{call} returned {rows.shape[1]} columns, and {self.width} when it was declared; "
+                "always return the same number."
             )
         return rows
 

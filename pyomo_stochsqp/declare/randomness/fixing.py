@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import DataError
+from .numbers import as_floats
 from .probabilities import probabilities
 from .tables import Table
 
@@ -31,8 +32,10 @@ def fixed_numbers(component: Any, values: Any, row: int | None) -> dict[Any, flo
             raise DataError(
                 f"{title}: fix_to has no value for {missing[0]!r}; give one for every member."
             )
-        return {key: float(values[key]) for key in keys}
-    numbers = np.asarray(values, dtype=float)
+        values = [values[key] for key in keys]
+    numbers = as_floats(f"{title}: fix_to", values)
+    if not np.isfinite(numbers).all():
+        raise DataError(f"{title}: fix_to got NaN or infinity; give finite numbers.")
     if numbers.ndim > 0 and numbers.shape != (len(keys),):
         raise DataError(f"{title}: fix_to got shape {numbers.shape} for {len(keys)} members.")
     return dict(zip(keys, np.broadcast_to(numbers, (len(keys),)).tolist(), strict=True))
@@ -50,7 +53,8 @@ def mean_numbers(component: Any) -> dict[Any, float]:
 
 def _row(component: Any, title: str, row: int) -> NDArray[np.float64]:
     origin = component.origin
-    if not isinstance(origin, Table) or not 0 <= row < origin.size:
+    whole = isinstance(row, (int, np.integer))
+    if not isinstance(origin, Table) or not whole or not 0 <= row < origin.size:
         raise DataError(
             f"{title}: there is no row {row}. fix_to(row=...) takes one of the rows of finite data."
         )

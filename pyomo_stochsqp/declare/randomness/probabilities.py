@@ -7,7 +7,7 @@ because the usual reason is a forgotten scenario or a wrong column. The toleranc
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,8 @@ from pyomo.core.base.indexed_component_slice import IndexedComponent_slice
 from pyomo.core.expr import value
 
 from ...errors import DataError
+from ...given import asked
+from .numbers import NotNumbers, as_floats
 
 _SUM_TOLERANCE = 1e-6
 
@@ -59,11 +61,11 @@ def _wrong_sum(title: str, total: float, left_out: int) -> str:
     if left_out:
         return (
             f"{title}: {left_out} scenario blocks are deactivated, and the probabilities of the "
-            f"others sum to {total:.6g}. Say E(..., renormalise=True) to divide by that sum, give "
+            f"others sum to {total:.9g}. Say E(..., renormalise=True) to divide by that sum, give "
             "weights= that sum to 1 over the active blocks, or activate the blocks."
         )
     return (
-        f"{title}: the weights sum to {total:.6g}, not 1. If they are relative frequencies, "
+        f"{title}: the weights sum to {total:.9g}, not 1. If they are relative frequencies, "
         "divide them by their sum."
     )
 
@@ -76,11 +78,15 @@ def _numbers(weights: Any, keys: Sequence[Any] | range, title: str) -> NDArray[n
     elif hasattr(weights, "to_dict"):  # a pandas Series: by name for scenarios, in order for rows
         weights = np.asarray(weights) if isinstance(keys, range) else weights.to_dict()
     if isinstance(weights, Mapping) or hasattr(weights, "index_set"):
-        return np.array([_lookup(weights, key, title) for key in keys], dtype=float)
-    if isinstance(weights, np.ndarray):
-        p = np.asarray(weights, dtype=float)
-    else:
-        p = np.array([value(w) for w in weights], dtype=float)
+        weights = [_lookup(weights, key, title) for key in keys]
+    elif not isinstance(weights, np.ndarray):
+        if isinstance(weights, (str, Set)) or not isinstance(weights, Iterable):
+            raise NotNumbers(
+                f"{title}: weights={weights!r} are not numbers in the order of the scenarios. Give "
+                "a list, an array, a mapping over the scenarios, or the name of a column."
+            )
+        weights = [_number(w, title) for w in weights]
+    p = as_floats(f"{title}: weights", weights)
     if p.shape != (len(keys),):
         raise DataError(
             f"{title}: weights of shape {p.shape} for {len(keys)} scenarios; give one number each."
@@ -88,9 +94,21 @@ def _numbers(weights: Any, keys: Sequence[Any] | range, title: str) -> NDArray[n
     return p
 
 
-def _lookup(weights: Any, key: Any, title: str) -> float:
+def _number(weight: Any, title: str) -> Any:
+    """The number behind a Param or an expression of Params; anything else as it is."""
+    if not hasattr(weight, "is_numeric_type") or not weight.is_numeric_type():
+        return weight
+    if weight.is_potentially_variable() and not weight.is_fixed():
+        raise DataError(
+            f"{title}: the weight '{weight}' depends on variables. Probabilities are data: "
+            "multiply the expressions by what is to be decided, and give numbers as weights."
+        )
+    return asked(f"{title}: the weight '{weight}'", value, weight)
+
+
+def _lookup(weights: Any, key: Any, title: str) -> Any:
     try:
-        return float(value(weights[key]))
+        return _number(weights[key], title)
     except KeyError:
         raise DataError(
             f"{title}: there is no weight for scenario {key!r}. Give one for every scenario "

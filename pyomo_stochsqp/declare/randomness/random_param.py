@@ -22,6 +22,7 @@ from pyomo.core.expr.numvalue import NumericValue
 from pyomo.util import check_units
 
 from ...errors import DataError, ModelError
+from ...given import asked
 from .columns import Numbers, read_columns
 from .fixing import fixed_numbers, mean_numbers
 from .source import Origin, RandomSource
@@ -176,8 +177,9 @@ class RandomParam(IndexedComponent, IndexedComponent_NDArrayMixin):
                 member = self._data[index] = RandomParamData(component=self)
                 member._index = index
         assert self._numbers is not None
-        self._source, self._origin, self._columns = read_columns(
-            self, self._numbers, self._weights, self._wanted
+        title = f"RandomParam '{self.name}'"
+        self._source, self._origin, self._columns = asked(
+            title, read_columns, self, self._numbers, self._weights, self._wanted
         )
         self._numbers = self._weights = None
 

@@ -65,13 +65,16 @@ class ScenarioSet:
 
     def first(self) -> Any:
         """One of the expressions, to print and to notice a wrong attribute early."""
-        items = self.items if self._is_slice else self.items.values()
-        for expression in items:
-            return expression
-        raise ModelError(
-            f"E({self}): there are no scenarios. Build the blocks before the expectation, or give "
-            "a list that is not empty."
-        )
+        items = iter(self.items if self._is_slice else self.items.values())
+        try:
+            return next(items)
+        except StopIteration:
+            raise ModelError(
+                f"E({self}): there are no scenarios. Build the blocks before the expectation, or "
+                "give a list that is not empty."
+            ) from None
+        except (AttributeError, KeyError, IndexError) as error:
+            raise ModelError(_missing(self.items, error)) from None
 
     def resolve(self) -> Scenarios:
         """The active scenarios with their probabilities, as they are now."""
@@ -117,8 +120,13 @@ def _entries(items: IndexedComponent_slice) -> tuple[list[Any], list[Any], list[
     """(keys, expressions, which are active) of a slice, deactivated blocks included."""
     base, fixed, sliced, ellipsis = items._call_stack[0][1]
     steps = items._call_stack[1 : items._len]
+    if any(op[0] not in (_ATTRIBUTE, _ITEM) for op in steps):
+        raise ModelError(f"E({items}): write E(m.scenario[:].cost), without a call.")
     if not all(op[0] == _ATTRIBUTE or (op[0] == _ITEM and not _is_wild(op[1])) for op in steps):
-        pairs = list(items.wildcard_items())
+        try:
+            pairs = list(items.wildcard_items())
+        except (AttributeError, KeyError, IndexError) as error:
+            raise ModelError(_missing(items, error)) from None
         return (
             [key for key, _ in pairs],
             [e for _, e in pairs],
@@ -131,14 +139,26 @@ def _entries(items: IndexedComponent_slice) -> tuple[list[Any], list[Any], list[
     keys, expressions, active = [], [], []
     for key, node in heads:
         alive = getattr(node, "active", True)
-        for operation in steps:
-            name = operation[1]
-            node = getattr(node, name) if operation[0] == _ATTRIBUTE else node[name]
-            alive = alive and getattr(node, "active", True)
+        try:
+            for operation in steps:
+                name = operation[1]
+                node = getattr(node, name) if operation[0] == _ATTRIBUTE else node[name]
+                alive = alive and getattr(node, "active", True)
+        except (AttributeError, KeyError, IndexError) as error:
+            if alive:
+                raise ModelError(_missing(items, error, key)) from None
         keys.append(key)
         expressions.append(node)
         active.append(alive)
     return keys, expressions, active
+
+
+def _missing(items: Any, error: Exception, *key: Any) -> str:
+    where = f"scenario {key[0]!r}" if key else "a scenario"
+    return (
+        f"E({items}): {where} has no such component ({error}). Give every scenario one, or "
+        "deactivate its block."
+    )
 
 
 def _is_wild(index: Any) -> bool:

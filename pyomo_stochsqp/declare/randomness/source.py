@@ -15,8 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import DataError
+from ...given import asked
 from ..program import Field, Part
 from .distributions import Distribution, Sampled, checked, distribution, without_moments
+from .numbers import as_floats
 from .probabilities import probabilities
 from .tables import Table, column_labels, table
 
@@ -57,11 +59,20 @@ class RandomSource:
         sampler: Any = None,
         weights: Any = None,
     ):
+        if name is not None and not isinstance(name, str):
+            raise DataError(
+                f"RandomSource({type(name).__name__}): the first argument is a name; say data=, "
+                "distribution= or sampler=."
+            )
         self.name = name
         title = f"RandomSource '{name}'" if name else "RandomSource"
-        self.weights = named_weights(title, data, weights)
-        self.origin = None
+        self.weights: Any = None
+        self.origin: Origin | None = None
         self.labels: list[Any] | None = None
+        asked(title, self._read, title, data, distribution, sampler, weights)
+
+    def _read(self, title: str, data: Any, distribution: Any, sampler: Any, weights: Any) -> None:
+        self.weights = named_weights(title, data, weights)
         if not all(v is None for v in (data, distribution, sampler)):
             self.origin = make_origin(title, None, data, distribution, sampler)
             self.labels = (
@@ -92,8 +103,11 @@ def make_origin(
         )
     if data is not None:
         return table(title, data, wanted)
-    made = distribution(title, dist, width) if dist is not None else Sampled(title, sampler)
-    return checked(title, made, width)
+    if dist is not None:
+        made = asked(f"{title}: distribution=", distribution, title, dist, width)
+    else:
+        made = Sampled(title, sampler)
+    return asked(f"{title}: drawing two scenarios", checked, title, made, width)
 
 
 def check_weights(title: str, origin: Origin, weights: Any) -> None:
@@ -114,7 +128,7 @@ def named_weights(title: str, data: Any, weights: Any) -> Any:
         return weights
     if weights not in (column_labels(data) or []):
         raise DataError(f"{title}: weights='{weights}' is not a column of the data.")
-    return np.asarray(data[weights], dtype=float)
+    return as_floats(f"{title}: weights='{weights}'", data[weights])
 
 
 def freeze(source: RandomSource, readers: Sequence[Any]) -> Part:
@@ -134,12 +148,14 @@ def freeze(source: RandomSource, readers: Sequence[Any]) -> Part:
     dimensions = [o.dimension for o in origins]
     ends = np.cumsum(dimensions)
 
+    call = f"Source '{name}': drawing scenarios"
+
     def draw(rng: np.random.Generator, count: int) -> tuple[NDArray[np.float64], ...]:
-        return tuple(o.draw(rng, count) for o in origins)
+        return tuple(asked(call, o.draw, rng, count) for o in origins)
 
     def from_uniform(u: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
-        parts = np.split(u, ends[:-1], axis=1)
-        return tuple(o.from_uniform(v) for o, v in zip(origins, parts, strict=True))  # type: ignore[union-attr]
+        parts = zip(origins, np.split(u, ends[:-1], axis=1), strict=True)
+        return tuple(asked(call, o.from_uniform, v) for o, v in parts)  # type: ignore[union-attr]
 
     invertible = all(dimensions)
     return Part(

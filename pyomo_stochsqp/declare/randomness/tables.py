@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ...errors import DataError
+from .numbers import NotNumbers, as_floats, check_kind
 
 _PEEKED_ROWS = 4
 _CHUNK_NUMBERS = 1 << 20
@@ -80,8 +81,8 @@ class Table:
             row = int(np.searchsorted(self.matrix.indptr, row, side="right")) - 1
         label = column if self.labels is None else repr(self.labels[column])
         return DataError(
-            f"{name}: data has NaN or infinity at row {row}, column {label}. Remove or impute such "
-            "rows first."
+            f"{name}: data has NaN or infinity at row {row}, column {label} (masked and missing "
+            "entries are NaN). Remove or impute such rows first."
         )
 
     def __deepcopy__(self, memo: Any) -> Table:
@@ -97,18 +98,18 @@ def table(name: str, data: Any, wanted: Sequence[Any] | None = None) -> Table:
     ``name`` opens the error messages.
     """
     if sparse.issparse(data):
-        made = Table(_canonical(data.tocsr()))
+        made = Table(_rows_of(name, data))
     elif isinstance(data, Mapping) or hasattr(data, "columns"):
         made = _labelled(name, data, wanted)
     else:
-        matrix = data if _is_memory_mapped(data) else _as_floats(name, data)
+        if _is_memory_mapped(data) and not isinstance(data, np.ma.MaskedArray):
+            check_kind(name, data.dtype)
+            matrix = data
+        else:
+            matrix = as_floats(name, data)
         if matrix.ndim == 1:
             matrix = matrix[:, None]
-        if matrix.ndim != 2:
-            raise DataError(
-                f"{name}: data has shape {matrix.shape}; give a matrix with one row per scenario "
-                "and one column per random number."
-            )
+        _check_shape(name, matrix)
         made = Table(matrix)
     if made.size == 0:
         raise DataError(f"{name}: data has no rows, so there is nothing to draw.")
@@ -155,13 +156,10 @@ def _labelled(name: str, data: Any, wanted: Sequence[Any] | None) -> Table:
     columns: dict[Any, NDArray[np.float64]] = {}
     for label in given if wanted is None else wanted:
         try:
-            columns[label] = np.asarray(data[label], dtype=float)
-        except (TypeError, ValueError):
+            columns[label] = as_floats(f"{name}, column {label!r}", data[label])
+        except NotNumbers:
             if wanted is not None:
-                raise DataError(
-                    f"{name}: column {label!r} is not numeric or has missing entries. Convert or "
-                    "impute it first."
-                ) from None
+                raise
     lengths = {label: column.shape for label, column in columns.items()}
     if not columns or len(set(lengths.values())) > 1 or any(len(s) != 1 for s in lengths.values()):
         raise DataError(
@@ -170,22 +168,23 @@ def _labelled(name: str, data: Any, wanted: Sequence[Any] | None) -> Table:
     return Table(np.column_stack(list(columns.values())), list(columns))
 
 
-def _canonical(matrix: Any) -> Any:
-    if matrix.has_canonical_format:
-        return matrix
-    matrix = matrix.copy()  # the user's matrix is not ours to rearrange
-    matrix.sum_duplicates()
-    return matrix
-
-
-def _as_floats(name: str, data: Any) -> NDArray[np.float64]:
-    try:
-        return np.asarray(data, dtype=float)
-    except (TypeError, ValueError):
+def _check_shape(name: str, matrix: Any) -> None:
+    if matrix.ndim != 2:
         raise DataError(
-            f"{name}: data of type {type(data).__name__} is not a table of numbers. Give a NumPy "
-            "array, a DataFrame, a mapping of columns or a SciPy sparse matrix."
-        ) from None
+            f"{name}: data has shape {matrix.shape}; give a matrix with one row per scenario and "
+            "one column per random number."
+        )
+
+
+def _rows_of(name: str, matrix: Any) -> Any:
+    """A sparse matrix of floats, compressed by rows, every entry stored once."""
+    _check_shape(name, matrix)
+    check_kind(name, matrix.dtype)
+    rows = matrix.tocsr().astype(float, copy=False)
+    if not rows.has_canonical_format:
+        rows = rows.copy()  # the user's matrix is not ours to rearrange
+        rows.sum_duplicates()
+    return rows
 
 
 def _is_memory_mapped(data: Any) -> bool:

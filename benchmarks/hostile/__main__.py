@@ -1,0 +1,41 @@
+r"""Is anything lost, misread or let in?
+
+python -m benchmarks.hostile declarations     bad data and bad models
+
+Every campaign takes --seed (the first of them) and --seeds, prints its figures, and ends with 1 if
+anything went wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+
+from benchmarks.pool import one_thread
+
+one_thread()
+
+from benchmarks.hostile import declarations  # noqa: E402
+
+#: name -> report(seed, verbose), which returns how much went wrong
+CAMPAIGNS: dict[str, Callable[[int, bool], int]] = {
+    "declarations": declarations.report,
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; returns 1 if anything went wrong."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.hostile", description=__doc__,
+                                     formatter_class=argparse.RawTextHelpFormatter)  # fmt: skip
+    parser.add_argument("what", choices=list(CAMPAIGNS))
+    parser.add_argument("--seed", type=int, default=0, help="the first seed")
+    parser.add_argument("--seeds", type=int, default=1, help="how many")
+    parser.add_argument("--verbose", action="store_true")
+    given = parser.parse_args(arguments)
+    seeds = range(given.seed, given.seed + given.seeds)
+    return int(sum(CAMPAIGNS[given.what](seed, given.verbose) for seed in seeds) > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
