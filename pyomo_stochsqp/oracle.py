@@ -71,7 +71,7 @@ class Problem:
 
     @cached_property
     def bound_sizes(self) -> Vector:
-        """The larger |bound| of every row, 0 where there is none."""
+        """The larger absolute bound of every row, 0 where there is none."""
         lower, upper = np.abs(self.row_lower), np.abs(self.row_upper)
         return np.maximum(
             np.where(np.isfinite(lower), lower, 0.0), np.where(np.isfinite(upper), upper, 0.0)
