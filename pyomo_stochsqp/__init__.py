@@ -18,11 +18,12 @@ The way of a model through the house, each room with what it hands on:
     interface    both Pyomo interfaces, options, command line; solve.py is the front door
 
 Beside that way: ``baselines`` (methods to compare with), ``evaluation`` and ``expected_value`` (a
-model at its present point), ``given`` (what the user gave), ``scaling``, ``deadline``,
-``text_table``, ``errors``, ``version``. Below the waist nothing knows Pyomo: ``sqp`` and ``stages``
-solve any hand-written oracle.
+model at its present point), ``decisions`` (what information and changes are worth), ``given`` (what
+the user gave), ``scaling``, ``deadline``, ``text_table``, ``errors``, ``version``. Below the waist
+nothing knows Pyomo: ``sqp`` and ``stages`` solve any hand-written oracle.
 """
 
+from .decisions import pareto, sensitivity, value_of_information
 from .declare import (
     Correlation,
     Covariance,
@@ -64,8 +65,11 @@ __all__ = [
     "Variance",
     "__version__",
     "evaluate",
+    "pareto",
     "positive_part",
+    "sensitivity",
     "smooth_abs",
     "smooth_max",
     "smooth_min",
+    "value_of_information",
 ]

@@ -1,0 +1,158 @@
+r"""The value of information where every decision is made before anything is known.
+
+    RP    E[F(x, w)] at the model's optimum x
+    EV    the model with every random number fixed to its mean; EEV is E[F] at its solution
+    WS    the model with all random numbers fixed to one scenario, for many scenarios
+
+Rows with expectations hold on average in RP, for the mean in EV, and in every scenario by itself in
+WS. A decision of EV that violates such a row is no competitor: that is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pyomo.environ as pyo
+
+from ..declare import read_model
+from ..errors import DataError, ModelError
+from ..evaluation import Evaluation, evaluate
+from .solving import Problems, Unsolved, kept, load, objective_of, solve, values_of
+
+#: a row is violated beyond this share of its bound
+VIOLATED = 1e-2
+
+
+def problems(
+    model: Any, scenarios: int, samples: int, seed: int, solver: Any, options: Mapping[str, Any]
+) -> Problems:
+    """Solve them all; the model's optimum is loaded in the end."""
+    objective = objective_of(model)
+    sense = 1.0 if objective.sense == pyo.minimize else -1.0
+    random = [c for c in read_model(model, as_written=True).random_params if c.random]
+    if not random:
+        raise ModelError(
+            f"Model '{model.name}' has no random numbers, so there is nothing to be known."
+        )
+    members = [member for component in random for member in component.values()]
+    try:
+        solve(model, solver, options)
+    except Unsolved as error:
+        raise ModelError(f"The model itself has no solution: {error}.") from None
+    variables = [v for v in model.component_data_objects(pyo.Var) if v.value is not None]
+    own = evaluate(model, *members, samples=samples, seed=seed)
+    if objective.name not in {o.name for o in own.outcomes}:
+        raise ModelError(
+            f"'{objective.name}' is a formula of expectations, which has no value in a single "
+            "scenario; information can be valued for expectations only."
+        )
+    decision = values_of(variables)
+    with kept(model):
+        expected_value = _of_mean(model, random, own, solver, options)
+        mean_decision = values_of(variables)
+        theirs = evaluate(model, samples=samples, seed=seed)
+    foresight, weights = _foresight(model, random, own, scenarios, sense, solver, options)
+    load(variables, decision)
+    outcome = own.outcomes[objective.name]
+    return Problems(
+        sense=sense,
+        optimum=own[objective.name].value,
+        expected_value=expected_value,
+        foresight=foresight,
+        weights=weights,
+        ignorance=sense * (theirs.outcomes[objective.name].values - outcome.values),
+        weights_of_ignorance=_weights(outcome) if own.exact else None,
+        decision=decision,
+        mean_decision=mean_decision,
+        cautions=_violations(theirs),
+    )
+
+
+def _of_mean(
+    model: Any, random: list[Any], own: Evaluation, solver: Any, options: Mapping[str, Any]
+) -> float:
+    """The objective of the expected value problem, whose solution is loaded."""
+    means = {c: _mean(c, own) for c in random}
+    with _fixed(means):
+        try:
+            return solve(model, solver, options)
+        except Unsolved as error:
+            raise ModelError(
+                f"With all random numbers at their means the model has no solution: {error}."
+            ) from None
+
+
+def _mean(component: Any, own: Evaluation) -> dict[Any, float]:
+    try:
+        mean = component.mean()
+    except DataError:  # a sampler does not know it
+        return {index: own[member].value for index, member in component.items()}
+    return dict(mean) if component.is_indexed() else {None: mean}
+
+
+def _foresight(
+    model: Any, random: list[Any], own: Evaluation, most: int, sense: float, solver: Any,
+    options: Mapping[str, Any],
+) -> tuple[np.ndarray, np.ndarray | None]:  # fmt: skip
+    """(what each scenario loses by not being known, probabilities of all scenarios there are)."""
+    outcome = own.outcomes[objective_of(model).name]
+    count = outcome.values.size
+    everything = own.exact and count <= most
+    chosen = np.arange(count)
+    if not everything:
+        weights = None if outcome.weights is None else outcome.weights / outcome.weights.sum()
+        chosen = np.random.default_rng(own.seed).choice(count, most, p=weights)
+    columns = {c: {i: own.outcomes[member].values for i, member in c.items()} for c in random}
+    lost = []
+    with kept(model):
+        for row in chosen:
+            numbers = {
+                c: {i: float(values[row]) for i, values in mine.items()}
+                for c, mine in columns.items()
+            }
+            with _fixed(numbers):
+                try:
+                    best = solve(model, solver, options)
+                except Unsolved as error:
+                    said = ", ".join(f"{c.name} = {v}" for c, v in numbers.items())
+                    raise ModelError(
+                        f"The scenario {said} has no solution of its own: {error}. Wait and see "
+                        "needs one for each."
+                    ) from None
+            lost.append(sense * (outcome.values[row] - best))
+    return np.array(lost), _weights(outcome) if everything else None
+
+
+def _weights(outcome: Any) -> np.ndarray:
+    return np.ones(outcome.values.size) if outcome.weights is None else outcome.weights
+
+
+@contextmanager
+def _fixed(numbers: Mapping[Any, Mapping[Any, float]]) -> Iterator[None]:
+    """RandomParams are these numbers for a while."""
+    try:
+        for component, values in numbers.items():
+            component.fix_to(values if component.is_indexed() else values[None])
+        yield
+    finally:
+        for component in numbers:
+            component.unfix()
+
+
+def _violations(theirs: Evaluation) -> list[str]:
+    """Rows that the mean's decision does not satisfy on average."""
+    found = []
+    for outcome in list(theirs.outcomes)[1:]:
+        low, high = theirs[outcome.name].interval
+        bounds = [abs(b) for b in (outcome.lower, outcome.upper) if np.isfinite(b)]
+        room = VIOLATED * max([1.0, *bounds])
+        if low > outcome.upper + room or high < outcome.lower - room:
+            v = theirs[outcome.name]
+            found.append(
+                f"The decision for mean numbers violates '{v.name}': {v.value:.6g}, required "
+                f"{v.required}. Its objective is no alternative to the model's."
+            )
+    return found
