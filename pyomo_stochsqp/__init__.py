@@ -18,7 +18,8 @@ The way of a model through the house, each room with what it hands on:
     interface    both Pyomo interfaces, options, command line; solve.py is the front door
 
 Beside that way: ``baselines`` (methods to compare with), ``evaluation`` and ``expected_value`` (a
-model at its present point), ``decisions`` (what information and changes are worth), ``given`` (what
+model at its present point), ``decisions`` (what information and changes are worth), ``ranks``
+(processes that share the work), ``pairwise`` (sums that do not depend on who adds), ``given`` (what
 the user gave), ``scaling``, ``deadline``, ``text_table``, ``errors``, ``version``. Below the waist
 nothing knows Pyomo: ``sqp`` and ``stages`` solve any hand-written oracle.
 """

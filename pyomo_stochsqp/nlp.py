@@ -22,6 +22,7 @@ from .oracle import (
     Sample,
     SecondOrderOracle,
     Vector,
+    estimates,
     mean_estimate,
 )
 
@@ -72,7 +73,7 @@ class SampleAverage:
 
     def evaluate(self, x: Vector) -> Estimate:
         if self._seen is None or not (self._seen[0] is x or np.array_equal(self._seen[0], x)):
-            made = [self._oracle.estimate(x, sample, objective=True) for sample in self._samples]
+            made = estimates(self._oracle, x, self._samples, objective=True)
             self._seen = (x, made[0] if len(made) == 1 else mean_estimate(made))
         return self._seen[1]
 

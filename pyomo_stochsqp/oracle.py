@@ -246,8 +246,13 @@ class ReplicatingOracle(Oracle, Protocol):
     def draw_replicates(self, stream: int, k: int, batch: Sequence[int], count: int) -> Replicates:
         """``count`` independent samples with ``batch[s]`` scenarios of each source s."""
 
-    def draw_prefix(self, batch: Sequence[int], largest: Sequence[int]) -> Sample:
+    def draw_prefix(self, batch: Sequence[int]) -> Sample:
         """The first scenarios of one random order of finite sources."""
+
+    def estimates(
+        self, x: Vector, samples: Sequence[Sample], objective: bool = False
+    ) -> list[Estimate]:
+        """Those on several samples; the first issue ends the list."""
 
 
 @runtime_checkable
@@ -293,11 +298,25 @@ def draw_replicates(
     return Replicates(parts, parts)
 
 
-def draw_prefix(oracle: Oracle, batch: Sequence[int], largest: Sequence[int]) -> Sample:
+def draw_prefix(oracle: Oracle, batch: Sequence[int]) -> Sample:
     """Some scenarios of finite sources; those of a smaller batch are, if possible, among them."""
     if isinstance(oracle, ReplicatingOracle):
-        return oracle.draw_prefix(batch, largest)
+        return oracle.draw_prefix(batch)
     return oracle.draw(PREFIX_STREAM, 0, batch)
+
+
+def estimates(
+    oracle: Oracle, x: Vector, samples: Sequence[Sample], objective: bool = False
+) -> list[Estimate]:
+    """Those on several samples; the first issue ends the list."""
+    if isinstance(oracle, ReplicatingOracle):
+        return oracle.estimates(x, samples, objective)
+    made = []
+    for sample in samples:
+        made.append(oracle.estimate(x, sample, objective))
+        if made[-1].issue is not None:
+            break
+    return made
 
 
 def whole_sample(oracle: Oracle) -> Sample | None:

@@ -48,6 +48,7 @@ from ..oracle import (
     PlugInOracle,
     Sample,
     Vector,
+    estimates,
     spreads_evenly,
 )
 
@@ -140,7 +141,7 @@ def estimated(oracle: Oracle, x: Vector, samples: Sequence[Sample]) -> Values | 
         if pooled.issue is not None:
             return pooled.issue
     else:
-        made = [oracle.estimate(x, sample, objective=True) for sample in samples]
+        made = estimates(oracle, x, samples, objective=True)
     for estimate in made:
         if estimate.issue is not None:
             return estimate.issue

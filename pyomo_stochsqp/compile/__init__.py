@@ -7,7 +7,6 @@ scenarios/   explicit scenarios collapsed to templates and data
 graph/       blocks of equal terms, their derivatives, where results go
 vectors/     the plan written as NumPy code
 loops/       the plan written as loops for numba
-full_pass    all rows of finite data, a chunk at a time
 diagnose     why a result is not finite
 explain      what was recognised in a model, in words
 cache        compile again only when a model's structure has changed

@@ -8,7 +8,7 @@ functions (vectors/function.py); this class keeps them, their constants and the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from math import inf, nan
@@ -22,7 +22,6 @@ from ..declare.program import Batch, StochasticProgram
 from ..declare.width_factor import narrowed
 from ..oracle import Estimate, EvaluationIssue
 from .diagnose import diagnose
-from .full_pass import chunks
 from .graph.block import constants
 from .graph.cost import RATE, Cost
 from .graph.hessian_plan import HessianPlan
@@ -35,9 +34,6 @@ from .vectors.kernels import quiet_caller, under_errstate
 from .vectors.namespace import Space
 
 Floats = NDArray[np.float64]
-#: (share of the whole, some of its rows)
-Piece = tuple[float, Batch]
-
 #: Estimated seconds of work after which jit='auto' compiles (which itself takes seconds), and those
 #: of a single pass through a fixed sample, of which there will be ten or twenty; operations per row
 #: up to which that makes passes faster.
@@ -53,8 +49,8 @@ CHEAP = 0.05
 _DOMAIN_ERRORS = (ValueError, OverflowError, ZeroDivisionError)
 
 #: Rows of one piece of a large sample: columns of so many numbers stay in the cache. Fewer, if they
-#: need more than so many elementary operations.
-ROWS, OPERATIONS = 2**13, 2**22
+#: need more than so many elementary operations. All are powers of two.
+ROWS, OPERATIONS, FEWEST_ROWS = 2**13, 2**22, 64
 
 
 def compile_program(program: StochasticProgram, jit: Any = "auto") -> Evaluator:
@@ -130,8 +126,7 @@ class Evaluator:
     def evaluate(self, x: Floats, batches: Sequence[Batch], objective: bool = False) -> Estimate:
         """Estimates on a batch of every source; f only when the objective is asked for."""
         if objective:
-            worth = self._worth_compiling([b.size for b in batches])
-            return self._estimate_of(x, batches, worth, objective)
+            return self.as_estimate(*self.at_once(x, batches))
         function = self._evaluate or self._first_function()
         if self._until_jit < inf:
             function = self._count_work(batches)
@@ -147,70 +142,47 @@ class Evaluator:
         except _DOMAIN_ERRORS as e:
             out, check, error = self._undefined(), nan, e
         if not check < inf:
-            return self._estimate(out, x, batches, False, error)
+            return self.as_estimate(out, self._issue(out, x, batches, error), objective)
         return Estimate(out[self._g], out[self._c], out[self._J])
 
-    def _estimate_of(
-        self, x: Floats, batches: Sequence[Batch], compiled: bool, objective: bool
-    ) -> Estimate:
-        """The estimate on a batch of every source; all code is made for the objective, too."""
+    def at_once(self, x: Floats, batches: Sequence[Batch]) -> tuple[Floats, EvaluationIssue | None]:
+        """All results on a batch of every source, which is one of many or one of all rows."""
         weighted = any(batch.weights is not None for batch in batches)
         if weighted:
             batches = [_with_weights(b) for b in batches]
-        function = self._function(Variant(self._parts, weighted, True), compiled)
-        error = None
-        try:
-            out, _ = self._call(function, x, batches)
-        except _DOMAIN_ERRORS as e:
-            out, error = self._undefined(), e
-        return self._estimate(out, x, batches, objective, error)
+        compiled = self._worth_compiling([b.size for b in batches])
+        return self._checked(Variant(self._parts, weighted, True), x, batches, compiled)
 
-    def evaluate_full(
-        self, x: Floats, objective: bool = False, chunk_rows: int | None = None
-    ) -> Estimate:
-        """The exact averages over all rows of all sources, a chunk of rows at a time.
+    def piece(
+        self, x: Floats, source: int, batch: Batch, sizes: Sequence[int]
+    ) -> tuple[Floats, EvaluationIssue | None]:
+        """All results on a piece of one source, of ``sizes`` rows of every source in all.
 
-        ``chunk_rows`` is chosen for a bounded amount of memory unless given.
+        Sources add up. The mean over the pieces, each with its share of the source, is the result
+        but for the exact part (see :meth:`finished`).
         """
-        sources = self.program.sources
-        if chunk_rows is None and self._whole is not None:
-            sizes = [batch.size for batch in self._whole]
-            return self._estimate_of(x, self._whole, self._worth_compiling(sizes), objective)
-        pieces = (chunks(src, chunk_rows or self.rows_at_once(s)) for s, src in enumerate(sources))
-        sizes = [source.size or 0 for source in sources]
-        return self.evaluate_pieces(x, pieces, sizes, objective)
-
-    def evaluate_pieces(
-        self,
-        x: Floats,
-        sources: Iterable[Iterable[Piece]],
-        sizes: Sequence[int],
-        objective: bool = False,
-    ) -> Estimate:
-        """Averages over batches that come in pieces, for each source (share, batch) one by one.
-
-        The shares of a source's pieces sum to one; ``sizes`` are their rows in all. Sources add up,
-        so each is gone through alone.
-        """
-        compiled = self._worth_compiling(sizes)
+        mine = self._parts if self._exact_with_pieces else self._streams_of(source)
+        variant = Variant(mine, batch.weights is not None, True)
         batches: list[Any] = [None] * len(self.program.sources)
+        batches[source] = batch
+        return self._checked(variant, x, batches, self._worth_compiling(sizes))
+
+    def finished(
+        self, x: Floats, total: Floats, sizes: Sequence[int]
+    ) -> tuple[Floats, EvaluationIssue | None]:
+        """All results, from the mean over pieces."""
         if self._exact_with_pieces:
-            total = np.zeros(self.pattern.size)
-        else:
-            exact = Variant(frozenset([-1]), False, True)
-            total, _ = self._run(exact, x, (), compiled)
-        for s, pieces in enumerate(sources):
-            mine = self._parts if self._exact_with_pieces else self._streams_of(s)
-            for share, batch in pieces:
-                batches[s] = batch
-                variant = Variant(mine, batch.weights is not None, True)
-                out, check = self._run(variant, x, batches, compiled)
-                if check < inf or np.isfinite(out).all():
-                    total += share * out
-                else:
-                    return self._estimate(out, x, batches, objective)
-            batches[s] = None
-        return self._estimate(total, x, batches, objective)
+            return total, None
+        exact = Variant(frozenset([-1]), False, True)
+        out, issue = self._checked(exact, x, (), self._worth_compiling(sizes))
+        return total + out, issue
+
+    def as_estimate(
+        self, out: Floats, issue: EvaluationIssue | None, objective: bool = True
+    ) -> Estimate:
+        """Results in the words of an oracle."""
+        f = float(out[self.pattern.f]) if objective else None
+        return Estimate(out[self._g], out[self._c], out[self._J], f, issue)
 
     @cached_property
     def _exact_with_pieces(self) -> bool:
@@ -241,32 +213,6 @@ class Evaluator:
         except _DOMAIN_ERRORS:
             values = np.full(self._second.size, nan)
         return values[: self._second.nnz]
-
-    def hessian_full(self, x: Floats, y: Floats) -> Floats:
-        """The same over all rows of all sources, a chunk of rows at a time."""
-        sources = enumerate(self.program.sources)
-        return self.hessian_pieces(
-            x, y, [list(chunks(source, self.rows_at_once(s))) for s, source in sources]
-        )
-
-    def hessian_pieces(self, x: Floats, y: Floats, sources: Sequence[Sequence[Piece]]) -> Floats:
-        """The same over batches that come in pieces (see :meth:`evaluate_pieces`).
-
-        Sources add up, so every call may take one piece of each. A piece's weights are its rows'
-        probabilities times the number of calls, whose mean is taken.
-        """
-        count = max((len(pieces) for pieces in sources), default=1)
-        total = np.zeros(self.hess_indices.size)
-        for i in range(count):
-            batches = []
-            for pieces in sources:
-                # a source that is already through takes part with weight zero
-                share, batch = pieces[i] if i < len(pieces) else (0.0, pieces[0][1])
-                weights = 1.0 / batch.size if batch.weights is None else batch.weights
-                weights = np.full(batch.size, share * count) * weights
-                batches.append(Batch(batch.size, batch.parts, weights))
-            total += self.hessian(x, y, batches)
-        return total / count
 
     @property
     def objective_constant(self) -> float:
@@ -338,22 +284,13 @@ class Evaluator:
         streams = self.plan.streams.streams
         return frozenset(k for k, stream in enumerate(streams) if stream.source == source)
 
-    @cached_property
-    def _whole(self) -> list[Batch] | None:
-        """All rows of all sources, if they can be evaluated at once."""
-        sizes = [source.size for source in self.program.sources]
-        if any(n is None or n > rows for n, rows in zip(sizes, self._rows, strict=True)):
-            return None
-        sources = enumerate(self.program.sources)
-        return [batch for s, src in sources for _, batch in chunks(src, self._rows[s])]
-
     def rows_at_once(self, source: int) -> int:
         """Rows of one piece of a large sample."""
         return self._rows[source]
 
     def _rows_at_once(self, source: int) -> int:
         per_row = sum(self.costs[k].per_row for k in self._streams_of(source) if k in self.costs)
-        return min(max(OPERATIONS // (per_row + 1), 64), ROWS)
+        return min(max(_power_of_two(OPERATIONS // (per_row + 1)), FEWEST_ROWS), ROWS)
 
     def _worth_compiling(self, sizes: Sequence[int]) -> bool:
         """Whether a pass through so many rows of every source is one for numba."""
@@ -422,13 +359,18 @@ class Evaluator:
         present = {p for p, k in constant if k != 0.0}
         self._space.set_base(base, present.union(places.tolist()))
 
-    def _run(
+    def _checked(
         self, variant: Variant, x: Floats, batches: Sequence[Any], compiled: bool
-    ) -> tuple[Floats, float]:
+    ) -> tuple[Floats, EvaluationIssue | None]:
+        """Results, with an issue where they are not finite."""
+        error = None
         try:
-            return self._call(self._function(variant, compiled), x, batches)
-        except _DOMAIN_ERRORS:
-            return self._undefined(), nan
+            out, check = self._call(self._function(variant, compiled), x, batches)
+        except _DOMAIN_ERRORS as e:
+            out, check, error = self._undefined(), nan, e
+        if check < inf:
+            return out, None
+        return out, self._issue(out, x, batches, error)
 
     def _call(self, function: Callable[..., Any], *args: Any) -> Any:
         try:
@@ -440,28 +382,27 @@ class Evaluator:
     def _undefined(self) -> Floats:
         return np.full(self.pattern.size, nan)
 
-    def _estimate(
-        self,
-        out: Floats,
-        x: Floats,
-        batches: Sequence[Any],
-        objective: bool,
-        error: Exception | None = None,
-    ) -> Estimate:
-        """The estimate behind ``out``, with an issue if it is not finite."""
-        issue: EvaluationIssue | None = None
+    def _issue(
+        self, out: Floats, x: Floats, batches: Sequence[Any], error: Exception | None = None
+    ) -> EvaluationIssue | None:
+        """What is wrong with results that may not be finite."""
         bad = ~np.isfinite(out)
-        if bad.any():
-            suspects = self.pattern.functions_at(bad)
-            issue = diagnose(self.plan, x, batches, suspects)
-            if issue is None and isinstance(error, ValueError):
-                # Not a matter of numbers: wrong shapes or types were passed in.
-                raise error
-            if issue is None:
-                name = self.plan.names[suspects[0]]
-                issue = EvaluationIssue(name, "the value or a derivative overflows")
-        f = float(out[self.pattern.f]) if objective else None
-        return Estimate(out[self._g], out[self._c], out[self._J], f, issue)
+        if not bad.any():
+            return None
+        suspects = self.pattern.functions_at(bad)
+        issue = diagnose(self.plan, x, batches, suspects)
+        if issue is None and isinstance(error, ValueError):
+            # Not a matter of numbers: wrong shapes or types were passed in.
+            raise error
+        if issue is None:
+            name = self.plan.names[suspects[0]]
+            issue = EvaluationIssue(name, "the value or a derivative overflows")
+        return issue
+
+
+def _power_of_two(size: int) -> int:
+    """The largest one that is no larger."""
+    return 1 << (max(size, 1).bit_length() - 1)
 
 
 def _with_weights(batch: Batch) -> Batch:

@@ -99,7 +99,7 @@ def evaluate(
 
     def outcomes() -> Outcomes:
         fixed = sampler.replicates(EVALUATION_STREAM, 0, sizes, 1 if exact else REPLICATES)
-        return _outcomes(told, Rows(program, x, symbols, fixed.joined(), seed))
+        return _outcomes(told, Rows(program, x, symbols, fixed.batches, seed))
 
     found = np.column_stack(
         (program.sign * estimates.f, estimates.c[:, [t.row for t in told if t.row >= 0]])

@@ -1,6 +1,7 @@
 """What an algorithm may ask, answered.
 
 model             by a compiled Pyomo model and sampled batches
+passes            large samples piece by piece
 eliminated        the same for models with formulas of expectations
 reduced_hessian   their second derivatives
 roots             their quantiles; jackknife, small batches of them without bias

@@ -109,8 +109,8 @@ class Eliminated:
     def draw_replicates(self, stream: int, k: int, batch: Sequence[int], count: int) -> Replicates:
         return self._outer.draw_replicates(stream, k, batch, count)
 
-    def draw_prefix(self, batch: Sequence[int], largest: Sequence[int]) -> Sample:
-        return self._outer.draw_prefix(batch, largest)
+    def draw_prefix(self, batch: Sequence[int]) -> Sample:
+        return self._outer.draw_prefix(batch)
 
     def halves(self, sample: Sample, least: int) -> tuple[Sample, Sample] | None:
         """A batch in two equal parts; None if it has fewer scenarios of a source, or an end."""
@@ -133,6 +133,16 @@ class Eliminated:
 
     def estimate(self, x: Vector, sample: Sample, objective: bool = False) -> Estimate:
         return self._estimate(self._point(x, [sample], objective))
+
+    def estimates(
+        self, x: Vector, samples: Sequence[Sample], objective: bool = False
+    ) -> list[Estimate]:
+        made = []
+        for sample in samples:
+            made.append(self.estimate(x, sample, objective))
+            if made[-1].issue is not None:
+                break
+        return made
 
     def replicated(
         self, x: Vector, samples: Sequence[Sample], objective: bool = False
@@ -368,7 +378,7 @@ class _ReducedRows:
 
 
 def _mean(oracle: ModelOracle, z: Vector, samples: Sequence[Sample], objective: bool) -> Estimate:
-    made = [oracle.estimate(z, sample, objective) for sample in samples]
+    made = oracle.estimates(z, samples, objective)
     return made[0] if len(made) == 1 else mean_estimate(made)
 
 

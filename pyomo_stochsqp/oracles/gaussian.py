@@ -15,7 +15,7 @@ from math import sqrt
 
 import numpy as np
 
-from ..oracle import Estimate, Oracle, Problem, Sample, SourceInfo, Vector
+from ..oracle import SETUP_STREAM, Estimate, Oracle, Problem, Sample, SourceInfo, Vector
 from ..sample.streams import block_length, generator
 
 
@@ -39,6 +39,7 @@ class GaussianNoiseOracle:
         )
         self.sources: Sequence[SourceInfo] = (SourceInfo("noise", None),)
         self._exact = exact
+        self._nothing = exact.draw(SETUP_STREAM, 0, ())
         self._beta = beta
         self._seed = seed
         row_of_entry = exact.problem.jac_rows
@@ -68,7 +69,7 @@ class GaussianNoiseOracle:
         return Sample(errors[row] * (self._beta(max(k, 1)) / sqrt(batch[0])), scenarios=batch[0])
 
     def estimate(self, x: Vector, sample: Sample, objective: bool = False) -> Estimate:
-        exact = self._exact.estimate(x, _NOTHING, objective)
+        exact = self._exact.estimate(x, self._nothing, objective)
         n, nm = self._cuts
         errors = sample.payload
         J = errors[nm:].copy()
@@ -77,10 +78,7 @@ class GaussianNoiseOracle:
 
     def without_noise(self, x: Vector, objective: bool = False) -> Estimate:
         """The exact values, on the pattern of the noisy ones."""
-        exact = self._exact.estimate(x, _NOTHING, objective)
+        exact = self._exact.estimate(x, self._nothing, objective)
         J = np.zeros(self._deviations.size - self._cuts[1])
         J[self._entries] = exact.J
         return Estimate(exact.g, exact.c, J, exact.f, exact.issue)
-
-
-_NOTHING = Sample((), scenarios=0, exact=True)

@@ -2,7 +2,7 @@ r"""The oracle of a Pyomo model: its compiled evaluator fed with sampled batches
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,9 @@ from pyomo.core.base.var import VarData
 from ..compile import Evaluator
 from ..deadline import check_time
 from ..declare import StochasticProgram
-from ..declare.program import Batch
-from ..oracle import PREFIX_STREAM, Estimate, Problem, Replicates, Sample, SourceInfo, Vector
-from ..sample import FixedSample, Sampler, whole_size
+from ..oracle import Estimate, Problem, Replicates, Sample, SourceInfo, Vector
+from ..sample import Sampler, Scenarios, whole_size
+from .passes import CurvatureTerms, MeanTerms, share_of
 
 
 class ModelOracle:
@@ -30,50 +30,72 @@ class ModelOracle:
         self._evaluator = evaluator
         self._sampler = sampler
         #: rows of every source that are evaluated at once
-        self._rows = [evaluator.rows_at_once(s) for s in range(len(program.sources))]
+        self._limits = [evaluator.rows_at_once(s) for s in range(len(program.sources))]
 
     def draw(self, stream: int, k: int, batch: Sequence[int]) -> Sample:
-        return Sample(*self._sampler.draw(stream, k, batch))
+        batch = tuple(batch)
+        size = self._sampler.size_of(batch)
+        return Sample(self._sampler.batch(stream, k, batch), size.scenarios, size.whole)
 
     def draw_replicates(self, stream: int, k: int, batch: Sequence[int], count: int) -> Replicates:
         fixed = self._sampler.replicates(stream, k, batch, count)
-        parts = tuple(_sample(fixed, r, fixed.scenarios) for r in range(count))
-        return Replicates(parts, (_sample(fixed, None, count * fixed.scenarios),))
+        scenarios = sum(rows.each for rows in fixed.rows)
+        parts = tuple(
+            Sample(self._sampler.replicate(fixed, r), scenarios, kept=fixed.kept)
+            for r in range(count)
+        )
+        return Replicates(parts, (Sample(fixed, count * scenarios, kept=fixed.kept),))
 
-    def draw_prefix(self, batch: Sequence[int], largest: Sequence[int]) -> Sample:
-        batches = self._sampler.prefix(PREFIX_STREAM, batch, largest)
-        return Sample(tuple(batches), sum(b.size for b in batches))
+    def draw_prefix(self, batch: Sequence[int]) -> Sample:
+        return _sample(self._sampler.prefix(batch))
 
     def beginning(self, sample: Sample, size: int) -> Sample | None:
         """The first scenarios of a sample; None if it is no larger, or not in memory."""
-        if isinstance(sample.payload, Unkept) or sample.exact:
+        scenarios = sample.payload
+        if not sample.kept or sample.exact or scenarios.fits([size] * len(scenarios.sizes)):
             return None
-        batches = sample.payload
-        if max((b.size for b in batches), default=0) <= size:
-            return None
-        first = tuple(next(pieces(b, size))[1] for b in batches)
-        return Sample(first, sum(b.size for b in first))
+        stops = [min(size, count) for count in scenarios.sizes]
+        return _sample(self._sampler.section(scenarios, [0] * len(stops), stops))
 
     def halves(self, sample: Sample, least: int) -> tuple[Sample, Sample] | None:
-        """A batch in two equal parts; None if it has fewer scenarios of a source, or an end."""
-        batches = sample.payload
-        if sample.exact or isinstance(batches, Unkept) or min(b.size for b in batches) < least:
+        """A batch in two equal parts; None if it has fewer scenarios of a source, or an end.
+
+        Of an odd number the last scenario is in neither.
+        """
+        sizes = sample.payload.sizes
+        if sample.exact or min(sizes) < least:
             return None
-        parts = zip(*(_halves(b) for b in batches), strict=True)
-        first, second = (Sample(tuple(p), sum(b.size for b in p)) for p in parts)
-        return first, second
+        half = [size // 2 for size in sizes]
+        both = [2 * size for size in half]
+        first = self._sampler.section(sample.payload, [0] * len(half), half)
+        return _sample(first), _sample(self._sampler.section(sample.payload, half, both))
 
     def estimate(self, x: Vector, sample: Sample, objective: bool = False) -> Estimate:
-        payload = sample.payload
+        scenarios = sample.payload
+        if not scenarios.fits(self._limits):
+            return self.estimates(x, [sample], objective)[0]
         check_time()
-        if isinstance(payload, Unkept):
-            return self._evaluator.evaluate_pieces(x, payload.sources(), payload.sizes, objective)
         if sample.exact and sample.scenarios:
-            return self._evaluator.evaluate_full(x, objective)
-        if all(b.size <= rows for b, rows in zip(payload, self._rows, strict=True)):
-            return self._evaluator.evaluate(x, payload, objective)
-        parts = map(pieces, payload, self._rows)
-        return self._evaluator.evaluate_pieces(x, parts, [b.size for b in payload], objective)
+            results = self._evaluator.at_once(x, scenarios.batches)
+            return self._evaluator.as_estimate(*results, objective)
+        return self._evaluator.evaluate(x, scenarios.batches, objective)
+
+    def estimates(
+        self, x: Vector, samples: Sequence[Sample], objective: bool = False
+    ) -> list[Estimate]:
+        evaluator = self._evaluator
+        terms = [MeanTerms(evaluator, s.payload, self._limits, x) for s in samples]
+        share = share_of(terms, 0, sum(t.count for t in terms))
+        made = []
+        for j, (own, total) in enumerate(zip(terms, share.sums, strict=True)):
+            if share.issue is not None and share.issue[0] == j:
+                nothing = np.full(evaluator.pattern.size, np.nan)
+                made.append(evaluator.as_estimate(nothing, share.issue[2], objective))
+                break
+            made.append(evaluator.as_estimate(*own.finished(total.total()), objective))
+            if made[-1].issue is not None:
+                break
+        return made
 
     @property
     def rounded(self) -> bool:
@@ -88,72 +110,12 @@ class ModelOracle:
         return self._evaluator.hess_indptr, self._evaluator.hess_indices
 
     def hessian(self, x: Vector, y: Vector, sample: Sample) -> Vector:
-        payload = sample.payload
-        check_time()
-        if isinstance(payload, Unkept):
-            return self._evaluator.hessian_pieces(x, y, [list(p) for p in payload.sources()])
-        if sample.exact and sample.scenarios:
-            return self._evaluator.hessian_full(x, y)
-        return self._evaluator.hessian_pieces(
-            x, y, [list(pieces(b, rows)) for b, rows in zip(payload, self._rows, strict=True)]
-        )
+        terms = CurvatureTerms(self._evaluator, sample.payload, self._limits, x, y)
+        return terms.finished(share_of([terms], 0, terms.count).sums[0].total())
 
 
-class Unkept:
-    """A sample too large for memory: its scenarios are drawn again whenever they are wanted."""
-
-    def __init__(self, fixed: FixedSample, replicate: int | None, sources: int):
-        self._fixed = fixed
-        self._replicate = replicate
-        self._sources = sources
-        #: scenarios of every source
-        self.sizes = fixed.sizes(replicate)
-
-    def sources(self) -> Iterator[Iterator[tuple[float, Batch]]]:
-        """The pieces of every source."""
-        return (self._fixed.pieces(s, self._replicate) for s in range(self._sources))
-
-
-def _sample(fixed: FixedSample, replicate: int | None, scenarios: int) -> Sample:
-    batches = fixed.batches(replicate)
-    if batches is None:
-        return Sample(Unkept(fixed, replicate, fixed.source_count), scenarios, kept=False)
-    return Sample(batches, scenarios)
-
-
-def pieces(batch: Batch, size: int) -> Iterator[tuple[float, Batch]]:
-    """(share, piece) of a batch, so that memory stays bounded; a small batch is one piece."""
-    if batch.size <= size:
-        yield 1.0, batch
-        return
-    for start in range(0, batch.size, size):
-        check_time()
-        rows = slice(start, min(start + size, batch.size))
-        parts = tuple(
-            tuple(f[rows] for f in part) if isinstance(part, tuple) else _rows(part, rows)
-            for part in batch.parts
-        )
-        length = rows.stop - rows.start
-        if batch.weights is None:
-            yield length / batch.size, Batch(length, parts)
-            continue
-        weights = batch.weights[rows]
-        share = float(weights.sum())
-        if share > 0.0:
-            yield share, Batch(length, parts, weights / share)
-
-
-def _halves(batch: Batch) -> tuple[Batch, Batch]:
-    """Its first and its second half; of an odd number the last scenario is in neither."""
-    first, second, *_ = pieces(batch, batch.size // 2)
-    return first[1], second[1]
-
-
-def _rows(part: Any, rows: slice) -> Any:
-    """Row numbers of a piece; a slice of the table stays one."""
-    if isinstance(part, slice):
-        return slice(part.start + rows.start, part.start + rows.stop)
-    return part[rows]
+def _sample(scenarios: Scenarios) -> Sample:
+    return Sample(scenarios, sum(scenarios.sizes), kept=scenarios.kept)
 
 
 def problem_of(program: StochasticProgram, evaluator: Evaluator) -> Problem:

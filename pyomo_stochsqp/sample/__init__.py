@@ -1,14 +1,19 @@
 """Drawing scenario rows.
 
-sampler       batches of a program's sources, iteration by iteration
-fixed         samples that are drawn once, in independent replicates
+sampler       samples of a program's sources, by name
+scenarios     a sample: what is drawn where and when it is evaluated
+rows          the scenarios of one source in it, in pieces
+draws         drawing them, a chunk at a time; blocks, small batches of many iterations at once
+simulation    calls of users' samplers
 streams       counter-based random streams: what is drawn depends on names only
+order         a random order of the rows of a table
 points        point sets of the unit cube: how a batch is spread
 row_numbers   rows of finite data
 """
 
-from .fixed import FixedSample
 from .points import METHODS
-from .sampler import Sampler, whole_size
+from .rows import Cut, whole_size
+from .sampler import Sampler
+from .scenarios import Scenarios
 
-__all__ = ["METHODS", "FixedSample", "Sampler", "whole_size"]
+__all__ = ["METHODS", "Cut", "Sampler", "Scenarios", "whole_size"]

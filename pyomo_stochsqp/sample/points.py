@@ -65,6 +65,11 @@ class ScrambledSobol:
     def take(self, count: int) -> Points:
         return _unwarned(self._engine, count)
 
+    def skip(self, count: int) -> None:
+        """Leave some points out."""
+        if count:
+            self._engine.fast_forward(count)
+
 
 @lru_cache(maxsize=8)
 def _sobol(batch: int, dimension: int) -> Points:

@@ -1,27 +1,39 @@
-r"""Drawing batches of a program's sources, iteration by iteration.
+r"""Samples of a program's sources, by name (see scenarios.py).
 
-    Sampler.draw(stream, k, batch) -> one Batch per source
-
-Equal arguments give equal batches. A batch as large as the source becomes the source itself: all
+Equal names give equal scenarios. A sample as large as the source becomes the source itself: all
 rows, with their probabilities, and no sampling error.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
 import numpy as np
 
-from ..declare.program import Batch, Part, Source
+from ..declare.program import Batch, Source
 from ..errors import OptionError
-from .fixed import FixedSample, SourceDraws
-from .points import METHODS, POINT_SETS
-from .row_numbers import rows_at, uniform_rows
-from .streams import block_length, generator
+from ..oracle import PREFIX_STREAM
+from .blocks import SourceBlocks
+from .draws import Name, SourceDraws
+from .order import RandomOrder
+from .points import METHODS
+from .rows import DrawnRows, GivenRows, Rows, Section, whole_batch, whole_size
+from .scenarios import Named, Scenarios, SectionOf, SmallBatch
+from .streams import CHUNK, generator
 
-#: combinations of independent parts that are enumerated rather than sampled
-LARGEST_PRODUCT = 1 << 20
+
+class BatchSize(NamedTuple):
+    """The size of an iteration's batch."""
+
+    #: scenarios of every source, and of all
+    sizes: list[int]
+    scenarios: int
+    #: it is drawn at once
+    small: bool
+    #: it holds all scenarios that there are
+    whole: bool
 
 
 class Sampler:
@@ -41,163 +53,127 @@ class Sampler:
         self.seed = seed
         # Batches of single iterations are independent draws unless somebody asks for more.
         spread = "monte_carlo" if method == "auto" else method
-        self._streams = [
-            [
-                _PartStream(seed, s, p, part, spread, replacement, first)
-                for p, (part, first) in enumerate(zip(src.parts, _first(src), strict=True))
+        numbered = list(enumerate(self.sources))
+        self._whole = [
+            None if whole_size(source) is None else whole_batch(source) for source in self.sources
+        ]
+        self._blocks = [
+            SourceBlocks(seed, s, source, spread, replacement, whole)
+            for (s, source), whole in zip(numbered, self._whole, strict=True)
+        ]
+        self._batches = [SourceDraws(seed, s, src, spread, not replacement) for s, src in numbered]
+        self._fixed = [SourceDraws(seed, s, source, method) for s, source in numbered]
+        self._sizes = [None if whole is None else whole.size for whole in self._whole]
+        #: iterations with a user's sampler are not drawn in advance
+        self._costly = any(part.costly for source in self.sources for part in source.parts)
+        self._known_sizes: dict[tuple[int, ...], BatchSize] = {}
+        #: samples that somebody has
+        self._known: WeakValueDictionary[Named, Scenarios] = WeakValueDictionary()
+
+    def batch(self, stream: int, k: int, sizes: Sequence[int]) -> Scenarios:
+        """The scenarios of an iteration."""
+        name = ("batch", stream, k, tuple(sizes))
+        size = self.size_of(name[3])
+        return SmallBatch(name, size.sizes, self._blocks) if size.small else self.named(name)
+
+    def size_of(self, sizes: tuple[int, ...]) -> BatchSize:
+        """What a batch of these sizes is; there are few of them in a run."""
+        known = self._known_sizes.get(sizes)
+        if known is None:
+            capped = [
+                size if whole is None else min(size, whole)
+                for size, whole in zip(sizes, self._sizes, strict=True)
             ]
-            for s, src in enumerate(self.sources)
-        ]
-        self._whole = [_whole_batch(src) for src in self.sources]
-        self._draws = [
-            SourceDraws(seed, s, src, method, whole)
-            for s, (src, whole) in enumerate(zip(self.sources, self._whole, strict=True))
-        ]
+            small = not self._costly and max(capped, default=0) <= CHUNK
+            known = BatchSize(capped, sum(capped), small, capped == self._sizes)
+            self._known_sizes[sizes] = known
+        return known
 
-    def draw(
-        self, stream: int, k: int, batch: Sequence[int]
-    ) -> tuple[tuple[Batch, ...], int, bool]:
-        """(batches, rows drawn in all, whether every source is complete)."""
-        batches = []
-        rows = 0
-        exact = True
-        for parts, whole, size in zip(self._streams, self._whole, batch, strict=True):
-            if whole is not None and size >= whole.size:
-                batches.append(whole)
-                rows += whole.size
-            else:
-                batches.append(Batch(size, tuple([p.draw(stream, k, size) for p in parts])))
-                rows += size
-                exact = False
-        return tuple(batches), rows, exact
+    def replicates(self, stream: int, k: int, sizes: Sequence[int], count: int) -> Scenarios:
+        """A fixed sample: ``count`` replicates with ``sizes[s]`` scenarios of source s each."""
+        return self.named(("replicates", stream, k, tuple(sizes), count))
 
-    def replicates(self, stream: int, k: int, batch: Sequence[int], count: int) -> FixedSample:
-        """A fixed sample of ``count`` replicates with ``batch[s]`` scenarios of source s each."""
-        return FixedSample(self._draws, stream, k, batch, count)
+    def replicate(self, fixed: Scenarios, r: int) -> Scenarios:
+        """One replicate of a fixed sample; of a source that has no more, all scenarios."""
+        starts = [r * rows.each if rows.count > rows.each else 0 for rows in fixed.rows]
+        stops = [start + rows.each for start, rows in zip(starts, fixed.rows, strict=True)]
+        return self.section(fixed, starts, stops)
+
+    def prefix(self, sizes: Sequence[int]) -> Scenarios:
+        """The first scenarios of one random order of finite sources, rows sorted.
+
+        Shorter ones are part of longer ones.
+        """
+        return self.named(("prefix", tuple(sizes)))
+
+    def section(self, of: Scenarios, starts: Sequence[int], stops: Sequence[int]) -> Scenarios:
+        """Consecutive scenarios of another sample, from starts[s] to stops[s] of source s."""
+        return self.named(("section", of.name, tuple(starts), tuple(stops)))
 
     @property
     def spreads_evenly(self) -> bool:
         """Whether the points of fixed samples are spread better than independent ones."""
-        return all(draws.method != "monte_carlo" for draws in self._draws)
+        return all(draws.method != "monte_carlo" for draws in self._fixed)
 
-    def prefix(self, stream: int, sizes: Sequence[int], largest: Sequence[int]) -> list[Batch]:
-        """The first scenarios of one random order of finite sources, rows sorted.
+    def named(self, name: Named) -> Scenarios:
+        """The sample of that name."""
+        known = self._known.get(name)
+        if known is None:
+            known = self._known[name] = _KINDS[name[0]](self, name)
+        return known
 
-        ``largest`` are the longest prefixes that will be asked for: shorter ones are part of them.
-        """
-        batches = []
-        for s, (source, size, most) in enumerate(zip(self.sources, sizes, largest, strict=True)):
-            whole = self._whole[s]
-            if whole is not None and size >= whole.size:
-                batches.append(whole)
-                continue
-            rng = generator(self.seed, stream, s, 0, 0, 0)
-            assert source.size is not None
-            rows = np.sort(rng.choice(source.size, max(most, size), replace=False)[:size])
-            if len(source.parts) > 1:
-                parts = np.unravel_index(rows, [p.size or 1 for p in source.parts])
-            else:
-                parts = (rows,)
-            weights = None
-            for part, r in zip(source.parts, parts, strict=True):
-                if part.weights is not None:
-                    weights = part.weights[r] if weights is None else weights * part.weights[r]
-            batches.append(Batch(size, parts, None if weights is None else weights / weights.sum()))
-        return batches
+    def _batch(self, name: Named) -> Scenarios:
+        _, stream, k, sizes = name
+        size = self.size_of(sizes)
+        if size.small:
+            return SmallBatch(name, size.sizes, self._blocks)
+        names = [[Name(stream, k, size, size)] for size in sizes]
+        return Scenarios(name, self._rows(self._batches, names))
 
+    def _replicates(self, name: Named) -> Scenarios:
+        _, stream, k, sizes, count = name
+        names = [[Name(stream, (k << 32) + r, 0, size) for r in range(count)] for size in sizes]
+        return Scenarios(name, self._rows(self._fixed, names))
 
-class _PartStream:
-    """Draws of one part, kept one block at a time."""
+    def _rows(self, draws: Sequence[SourceDraws], names: Sequence[Sequence[Name]]) -> list[Rows]:
+        """All scenarios of the sources that have no more than are asked for, draws of others."""
+        found: list[Rows] = [
+            DrawnRows(own, replicates)
+            if whole is None or replicates[0].size < whole.size
+            else GivenRows(whole)
+            for own, replicates, whole in zip(draws, names, self._whole, strict=True)
+        ]
+        return found
 
-    def __init__(
-        self,
-        seed: int,
-        source: int,
-        part: int,
-        record: Part,
-        method: str,
-        replace: bool,
-        first: int,
-    ):
-        self._first = first
-        self._seed = seed
-        self._source = source
-        self._part = part
-        self._record = record
-        self._method = method
-        self._replace = replace
-        self._cumulative = None if record.weights is None else np.cumsum(record.weights)
-        self._key: tuple[int, int, int] | None = None
-        self._length = 1
-        self._block: Any = None
-        if method != "monte_carlo" and record.size is None and record.from_uniform is None:
-            raise OptionError(
-                f"sampling='{method}' needs quantiles, but source '{record.name}' is given by a "
-                "sampler or by a distribution without ppf; use sampling='monte_carlo'."
-            )
+    def _prefix(self, name: Named) -> Scenarios:
+        return Scenarios(name, [self._first(s, size) for s, size in enumerate(name[1])])
 
-    def draw(self, stream: int, k: int, batch: int) -> Any:
-        length = self._length if self._key and self._key[2] == batch else self._block_length(batch)
-        block, row = divmod(k, length)
-        key = (stream, block, batch)
-        if key != self._key:
-            self._length = length
-            rng = generator(self._seed, stream, self._source, self._part, block, batch)
-            self._block = self._draw_block(rng, length, batch)
-            self._key = key
-        if self._record.size is not None:
-            return self._block[row]
-        return tuple([field[row] for field in self._block])
+    def _first(self, s: int, size: int) -> Rows:
+        source, whole = self.sources[s], self._whole[s]
+        if whole is not None and size >= whole.size:
+            return GivenRows(whole)
+        assert source.size is not None
+        rng = generator(self.seed, PREFIX_STREAM, s, 0, 0, 0)
+        rows = np.sort(RandomOrder(rng, source.size).rows(0, size))
+        parts: tuple[Any, ...] = (rows,)
+        if len(source.parts) > 1:
+            parts = np.unravel_index(rows, [p.size or 1 for p in source.parts])
+        weights = None
+        for part, r in zip(source.parts, parts, strict=True):
+            if part.weights is not None:
+                weights = part.weights[r] if weights is None else weights * part.weights[r]
+        return GivenRows(Batch(size, parts, None if weights is None else weights / weights.sum()))
 
-    def _block_length(self, batch: int) -> int:
-        """Iterations drawn together; a user's function is asked for what is used and no more."""
-        return 1 if self._record.costly else block_length(batch)
-
-    def _draw_block(self, rng: np.random.Generator, length: int, batch: int) -> Any:
-        part = self._record
-        points = POINT_SETS.get(self._method)
-        if part.size is not None:
-            if points is not None:
-                u = points(rng, length, batch, 1, self._first)[..., 0]
-                return rows_at(u, self._cumulative, part.size)
-            if self._cumulative is not None:
-                return rows_at(rng.random((length, batch)), self._cumulative, part.size)
-            return uniform_rows(rng, length, batch, part.size, self._replace)
-        if points is not None:
-            assert part.from_uniform is not None
-            u = points(rng, length, batch, part.dimension, self._first)
-            # The ends of the unit interval have infinite quantiles for many distributions.
-            u = np.clip(u, 2.0**-53, 1.0 - 2.0**-53)
-            fields = part.from_uniform(u.reshape(length * batch, part.dimension))
-        else:
-            assert part.draw is not None
-            fields = part.draw(rng, length * batch)
-        return tuple(f.reshape(length, batch, f.shape[-1]) for f in fields)
+    def _section(self, name: Named) -> Scenarios:
+        _, of, starts, stops = name
+        whole = self.named(of)
+        parts = zip(whole.rows, starts, stops, strict=True)
+        return SectionOf(whole, name, [Section(*part) for part in parts])
 
 
-def _first(source: Source) -> list[int]:
-    """The first coordinate of every part in the unit cube that the source is drawn from."""
-    widths = [1 if p.size is not None else p.dimension for p in source.parts]
-    return [sum(widths[:i]) for i in range(len(widths))]
-
-
-def whole_size(source: Source) -> int | None:
-    """The scenarios of a source that can be drawn all at once; None if there are too many."""
-    size = source.size
-    if size is None or (len(source.parts) > 1 and size > LARGEST_PRODUCT):
-        return None
-    return size
-
-
-def _whole_batch(source: Source) -> Batch | None:
-    """All scenarios of a finite source: all rows of its part, or all combinations of its parts."""
-    size = whole_size(source)
-    if size is None:
-        return None
-    if len(source.parts) == 1:
-        return Batch(size, (slice(0, size),), source.parts[0].weights)
-    rows = np.unravel_index(np.arange(size), [p.size or 1 for p in source.parts])
-    weights = np.full(size, 1.0)
-    for part, r in zip(source.parts, rows, strict=True):
-        weights *= 1.0 / (part.size or 1) if part.weights is None else part.weights[r]
-    return Batch(size, tuple(rows), weights)
+_KINDS: dict[str, Callable[[Sampler, Named], Scenarios]] = {
+    "batch": Sampler._batch,
+    "replicates": Sampler._replicates,
+    "prefix": Sampler._prefix,
+    "section": Sampler._section,
+}

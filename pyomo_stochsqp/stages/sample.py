@@ -84,19 +84,19 @@ def drawn_stage(oracle: Oracle, stage: int, points: int) -> StageSample:
     return StageSample(oracle, drawn.pooled, curvature, drawn.parts)
 
 
-def prefix_stage(oracle: Oracle, sizes: Sequence[int], largest: Sequence[int]) -> StageSample:
+def prefix_stage(oracle: Oracle, sizes: Sequence[int]) -> StageSample:
     """The first scenarios of one random order of finite data."""
-    sample = draw_prefix(oracle, sizes, largest)
-    return StageSample(oracle, [sample], [_curvature_prefix(oracle, sizes, largest) or sample])
+    sample = draw_prefix(oracle, sizes)
+    return StageSample(oracle, [sample], [_curvature_prefix(oracle, sizes) or sample])
 
 
-def whole_stage(oracle: Oracle, sizes: Sequence[int], largest: Sequence[int]) -> StageSample:
+def whole_stage(oracle: Oracle, sizes: Sequence[int]) -> StageSample:
     """All scenarios, or the program itself where there is no randomness."""
     whole = whole_sample(oracle)
     assert whole is not None
     curvature = None
     if whole.scenarios > WORTH_A_SUBSAMPLE * curvature_scenarios(oracle):
-        curvature = _curvature_prefix(oracle, sizes, largest)
+        curvature = _curvature_prefix(oracle, sizes)
     return StageSample(oracle, [whole], [curvature or whole], exact=True)
 
 
@@ -105,12 +105,10 @@ def curvature_scenarios(oracle: Oracle) -> int:
     return max(wanted, CURVATURE_PER_VARIABLE * oracle.problem.n)
 
 
-def _curvature_prefix(
-    oracle: Oracle, sizes: Sequence[int], largest: Sequence[int]
-) -> Sample | None:
+def _curvature_prefix(oracle: Oracle, sizes: Sequence[int]) -> Sample | None:
     """Scenarios for second derivatives among those of finite data; None if that is all of them."""
     wanted = curvature_scenarios(oracle)
     if sum(sizes) <= wanted:
         return None
     share = wanted / sum(sizes)
-    return draw_prefix(oracle, [max(1, int(share * size)) for size in sizes], largest)
+    return draw_prefix(oracle, [max(1, int(share * size)) for size in sizes])

@@ -338,11 +338,10 @@ class Staged:
     def _draw(self, state: StagedState) -> StageSample:
         if self._finite is None:
             return drawn_stage(self._oracle, state.stage, state.points)
-        largest = self._finite[-2] if len(self._finite) > 1 else self._finite[-1]
         sizes = self._finite[state.stage]
         if state.stage == len(self._finite) - 1:
-            return whole_stage(self._oracle, sizes, largest)
-        return prefix_stage(self._oracle, sizes, largest)
+            return whole_stage(self._oracle, sizes)
+        return prefix_stage(self._oracle, sizes)
 
 
 _STOPS = {

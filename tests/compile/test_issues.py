@@ -14,6 +14,7 @@ from pyomo_stochsqp import E, RandomParam
 from pyomo_stochsqp.compile import compile_program
 from pyomo_stochsqp.declare import read_model
 from pyomo_stochsqp.declare.program import Batch
+from tests.compile.in_pieces import in_pieces, whole
 
 ROWS = np.array([1, 3, 7, 8])
 
@@ -47,11 +48,12 @@ def _program(f: Callable[[Any, Any], Any]) -> Any:
 
 @pytest.mark.parametrize(("f", "x", "message", "row"), CASES)
 def test_batch(f: Callable[[Any, Any], Any], x: float, message: str, row: int | None) -> None:
-    evaluator = compile_program(_program(f), jit=False)
+    program = _program(f)
+    evaluator = compile_program(program, jit=False)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         estimate = evaluator.evaluate(np.array([x]), [Batch(4, (ROWS,))])
-        full = evaluator.evaluate_full(np.array([x]), chunk_rows=3)
+        full = in_pieces(evaluator, np.array([x]), whole(program), 3)
     issue = estimate.issue
     assert issue is not None and full.issue is not None
     assert issue.component == "con[a]"

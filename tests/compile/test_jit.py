@@ -15,8 +15,8 @@ from pyomo_stochsqp.compile.loops import jit
 from pyomo_stochsqp.declare import read_model
 from pyomo_stochsqp.declare.program import Batch
 from pyomo_stochsqp.errors import MissingLibraryError
-from pyomo_stochsqp.oracles.model import pieces as in_pieces
 from tests.compile import models
+from tests.compile.in_pieces import in_pieces
 from tests.compile.test_models import draw, point
 
 needs_numba = pytest.mark.skipif(not jit.installed(), reason="numba is not installed")
@@ -49,13 +49,11 @@ def test_same_passes_in_pieces(build: Callable[[], Any]) -> None:
     x = point(plain)
     for weighted in (False, True):
         batches = draw(program, 1, weighted)
-        sizes = [b.size for b in batches]
         results = []
         for evaluator_ in (plain, fast):
-            pieces = [list(in_pieces(b, 1 + b.size // 3)) for b in batches]
             results += [
                 evaluator_.evaluate(x, batches, objective=True),
-                evaluator_.evaluate_pieces(x, pieces, sizes, objective=True),
+                in_pieces(evaluator_, x, batches, 2),
             ]
         a = results[0]
         scale = 1.0 + np.abs(a.J).max(initial=0.0)
@@ -78,7 +76,7 @@ def test_auto_compiles_a_long_pass_at_once(monkeypatch: pytest.MonkeyPatch) -> N
     auto.evaluate(x, draw(program), objective=True)
     assert not auto._compiled
     (batch,) = draw(program)
-    auto.evaluate_pieces(x, [[(1.0, batch)]], [1000], objective=True)
+    auto.piece(x, 0, batch, [1000])
     assert auto._compiled
 
 

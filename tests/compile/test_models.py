@@ -13,6 +13,7 @@ from pyomo_stochsqp.compile import compile_program
 from pyomo_stochsqp.declare import read_model
 from pyomo_stochsqp.declare.program import Batch
 from tests.compile import models
+from tests.compile.in_pieces import in_pieces, whole
 from tests.compile.reference import assert_matches, reference
 
 
@@ -64,7 +65,7 @@ def test_all_rows(build: Callable[[], Any]) -> None:
         full.append(Batch(source.size, rows, weights))
     expected = reference(program, x, full)
     for chunk in (3, 16, 100_000):
-        estimate = evaluator.evaluate_full(x, objective=True, chunk_rows=chunk)
+        estimate = in_pieces(evaluator, x, whole(program), chunk)
         assert_matches(evaluator, estimate, expected)
 
 

@@ -38,7 +38,7 @@ def test_a_batch_in_pieces_is_the_mean_of_the_pieces(oracle, monkeypatch):
     x = np.array([0.3, 0.9])
     sample = oracle.draw(ITERATION_STREAM, 1, [1200, 1200])
     whole = oracle.estimate(x, sample, objective=True)
-    monkeypatch.setattr(oracle, "_rows", [400, 400])  # three equal pieces
+    monkeypatch.setattr(oracle, "_limits", [400, 400])  # three equal pieces
     pieces = oracle.estimate(x, sample, objective=True)
     for name in ("g", "c", "J", "f"):
         assert np.allclose(getattr(pieces, name), getattr(whole, name), rtol=1e-12), name
@@ -49,7 +49,7 @@ def test_pieces_of_unequal_batches_give_the_same_means(oracle, monkeypatch):
     sample = oracle.draw(ITERATION_STREAM, 1, [1001, 97])
     whole = oracle.estimate(x, sample)
     curved = oracle.hessian(x, np.array([2.0, 1.0]), sample)
-    monkeypatch.setattr(oracle, "_rows", [100, 100])
+    monkeypatch.setattr(oracle, "_limits", [100, 100])
     pieces = oracle.estimate(x, sample)
     for name in ("g", "c", "J"):
         assert np.allclose(getattr(pieces, name), getattr(whole, name), rtol=1e-12), name
@@ -68,7 +68,7 @@ def test_a_complete_weighted_table_beside_a_distribution_keeps_its_weights(monke
     m.row = pyo.Constraint(expr=E(m.t * m.x) == 1)
     program = read_model(m)
     oracle = ModelOracle(program, compile_program(program), Sampler(program.sources, 1))
-    monkeypatch.setattr(oracle, "_rows", [100, 100])
+    monkeypatch.setattr(oracle, "_limits", [100, 100])
     sample = oracle.draw(ITERATION_STREAM, 1, [1000, 50])
     assert not sample.exact
     estimate = oracle.estimate(np.array([2.0]), sample)

@@ -29,7 +29,7 @@ def normal():
 
 
 def rows(sampler, k, batch, stream=ITERATION_STREAM):
-    return sampler.draw(stream, k, [batch])[0][0].parts[0]
+    return sampler.batch(stream, k, [batch]).batches[0].parts[0]
 
 
 def test_equal_arguments_give_equal_draws_in_any_order():
@@ -45,7 +45,7 @@ def test_seed_stream_iteration_and_source_all_matter():
     other = Sampler([Source("a", (table(10**6),)), Source("b", (table(10**6, name="b"),))], seed=2)
 
     def drawn(sampler, stream, k):
-        return [b.parts[0].tolist() for b in sampler.draw(stream, k, [8, 8])[0]]
+        return [b.parts[0].tolist() for b in sampler.batch(stream, k, [8, 8]).batches]
 
     seen = [
         drawn(one, ITERATION_STREAM, 3),
@@ -84,16 +84,17 @@ def test_given_probabilities_are_respected():
 def test_a_batch_as_large_as_the_source_is_the_source():
     p = np.array([0.25, 0.5, 0.25])
     sampler = Sampler([Source("t", (table(3, p),))], seed=5)
-    (batch,), drawn, exact = sampler.draw(ITERATION_STREAM, 1, [10])
-    assert exact and drawn == 3
+    assert sampler.size_of((10,)).whole and not sampler.size_of((2,)).whole
+    (batch,) = sampler.batch(ITERATION_STREAM, 1, [10]).batches
     assert batch.parts[0] == slice(0, 3)
     assert np.array_equal(batch.weights, p)
 
 
 def test_a_complete_product_has_every_combination_once():
     a, b = table(3, np.array([0.2, 0.3, 0.5]), "a"), table(2, name="b")
-    (batch,), drawn, exact = Sampler([Source("a x b", (a, b))], seed=5).draw(0, 1, [6])
-    assert exact and drawn == 6
+    sampler = Sampler([Source("a x b", (a, b))], seed=5)
+    assert sampler.size_of((6,)).whole
+    (batch,) = sampler.batch(0, 1, [6]).batches
     pairs = set(zip(batch.parts[0].tolist(), batch.parts[1].tolist(), strict=True))
     assert pairs == {(i, j) for i in range(3) for j in range(2)}
     assert batch.weights.sum() == pytest.approx(1.0)
@@ -102,8 +103,9 @@ def test_a_complete_product_has_every_combination_once():
 
 def test_parts_of_a_product_are_drawn_independently():
     source = Source("a x b", (table(1000, name="a"), table(1000, name="b")))
-    (batch,), _, exact = Sampler([source], seed=5).draw(0, 1, [500])
-    assert not exact
+    sampler = Sampler([source], seed=5)
+    assert not sampler.size_of((500,)).whole
+    (batch,) = sampler.batch(0, 1, [500]).batches
     # Correlation of 500 independent pairs: standard deviation 1/sqrt(500) = 0.045.
     assert abs(np.corrcoef(*batch.parts)[0, 1]) < 0.2
 
@@ -114,7 +116,7 @@ def test_every_method_is_unbiased(method, part):
     sampler = Sampler([Source("s", (part,))], seed=11, method=method)
     means = []
     for k in range(RUNS):
-        drawn = sampler.draw(ITERATION_STREAM, k, [10])[0][0].parts[0]
+        drawn = rows(sampler, k, 10)
         values = drawn[0][:, 0] if part.size is None else drawn
         means.append(np.mean(np.exp(values / 50)))
     exact = np.exp(0.5 / 2500) if part.size is None else np.exp(np.arange(50) / 50).mean()
@@ -126,7 +128,7 @@ def test_every_method_is_unbiased(method, part):
 def test_spread_methods_lower_the_variance_of_a_monotone_function(method):
     def spread(name):
         sampler = Sampler([Source("s", (normal(),))], seed=11, method=name)
-        draws = (sampler.draw(ITERATION_STREAM, k, [16])[0][0].parts[0][0] for k in range(500))
+        draws = (rows(sampler, k, 16)[0] for k in range(500))
         return np.var([np.exp(0.5 * d).mean() for d in draws])
 
     assert spread(method) < 0.5 * spread("monte_carlo")

@@ -10,7 +10,7 @@ from pyomo_stochsqp.compile import compile_program
 from pyomo_stochsqp.declare import read_model
 from pyomo_stochsqp.errors import OptionError
 from pyomo_stochsqp.interface.options.table import validated
-from pyomo_stochsqp.oracle import ITERATION_STREAM, Estimate, Problem, Sample
+from pyomo_stochsqp.oracle import ITERATION_STREAM, Estimate, Problem, Sample, whole_sample
 from pyomo_stochsqp.oracles import ModelOracle
 from pyomo_stochsqp.sample import Sampler
 from pyomo_stochsqp.scaling import Scaling, scaled
@@ -74,13 +74,13 @@ def test_second_derivatives_are_differences_of_gradients(batch, factors):
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 100])
-def test_a_full_pass_may_go_in_chunks_of_any_size(rows, monkeypatch):
-    program = read_model(two_sources())
-    evaluator = compile_program(program)
+def test_a_full_pass_may_go_in_pieces_of_any_size(rows, monkeypatch):
+    oracle = oracle_of(two_sources())
     x, y = np.array([0.3, -0.5, 0.8]), np.array([1.5, -0.7])
-    whole = evaluator.hessian_full(x, y)
-    monkeypatch.setattr(evaluator, "_rows", [rows, rows])
-    assert np.allclose(evaluator.hessian_full(x, y), whole, rtol=1e-13)
+    sample = whole_sample(oracle)
+    at_once = oracle.hessian(x, y, sample)
+    monkeypatch.setattr(oracle, "_limits", [rows, rows])
+    assert np.allclose(oracle.hessian(x, y, sample), at_once, rtol=1e-13)
 
 
 class Given:

@@ -12,7 +12,7 @@ from pyomo.opt import TerminationCondition as TC
 from pyomo_stochsqp import E, RandomParam
 from pyomo_stochsqp.interface.options.table import validated
 from pyomo_stochsqp.method import Stop
-from pyomo_stochsqp.sample import fixed
+from pyomo_stochsqp.sample import rows as rows_of_samples
 from pyomo_stochsqp.solve import prepare
 from tests.interface.models import tilting
 
@@ -51,7 +51,7 @@ def test_every_certificate_is_made_on_scenarios_that_no_solve_has_seen():
     opened = [b for a, b in itertools.pairwise(seen) if b.stage > a.stage]
     assert [s.stage for s in opened] == list(range(1, len(opened) + 1))
     assert all(s.certificate is not None and s.certificate.scenarios == s.scenarios for s in opened)
-    drawn = [setup.method._draw(s).samples[0].payload for s in opened]
+    drawn = [setup.method._draw(s).samples[0].payload.batches for s in opened]
     values = [np.concatenate([f.ravel() for f in d[0].parts[0]]) for d in drawn]
     # Sobol' points have 30 bits, so that two of 80,000 may meet by chance
     assert len(np.unique(np.concatenate(values))) >= sum(v.size for v in values) - 10
@@ -118,7 +118,7 @@ def test_stages_of_a_table_are_parts_of_each_other():
     m = mean_of(RandomParam(data=np.arange(100_000.0)))
     setup = prepare(m, validated({"seed": 3}))
     sizes = setup.method._finite
-    rows = [set(setup.method._oracle.draw_prefix(s, sizes[-2]).payload[0].parts[0].tolist())
+    rows = [set(setup.method._oracle.draw_prefix(s).payload.batches[0].parts[0].tolist())
             for s in sizes[:-1]]  # fmt: skip
     assert len(rows) == 2 and rows[0] < rows[1]
 
@@ -142,7 +142,7 @@ def test_weighted_tables_keep_their_weights():
 
 def test_samples_that_do_not_fit_memory_give_the_same_answer(monkeypatch):
     _, kept = run(tilting(), tol_feas=1e-4, tol_opt=1e-4)
-    monkeypatch.setattr(fixed, "KEPT_NUMBERS", 10_000)
+    monkeypatch.setattr(rows_of_samples, "KEPT_NUMBERS", 10_000)
     _, drawn_again = run(tilting(), tol_feas=1e-4, tol_opt=1e-4)
     assert drawn_again.stop is kept.stop is Stop.CONVERGED
     # the same scenarios, summed in another order; only what is in memory is pooled at the end
