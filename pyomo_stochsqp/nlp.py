@@ -73,9 +73,13 @@ class SampleAverage:
 
     def evaluate(self, x: Vector) -> Estimate:
         if self._seen is None or not (self._seen[0] is x or np.array_equal(self._seen[0], x)):
-            made = estimates(self._oracle, x, self._samples, objective=True)
-            self._seen = (x, made[0] if len(made) == 1 else mean_estimate(made))
+            self._seen = (x, self._estimated(x))
         return self._seen[1]
+
+    def _estimated(self, x: Vector) -> Estimate:
+        if len(self._samples) == 1:
+            return self._oracle.estimate(x, self._samples[0], objective=True)
+        return mean_estimate(estimates(self._oracle, x, self._samples, objective=True))
 
     def remember(self, x: Vector, estimate: Estimate) -> None:
         """Values at x that somebody else has computed."""
