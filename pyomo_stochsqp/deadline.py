@@ -31,6 +31,11 @@ def time_limit(seconds: float) -> Iterator[None]:
         _deadline.reset(token)
 
 
+def seconds_left() -> float:
+    """Until the time limit."""
+    return _deadline.get() - time.perf_counter()
+
+
 def check_time() -> None:
     """Raise if the time limit has passed."""
     if time.perf_counter() > _deadline.get():

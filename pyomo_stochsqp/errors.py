@@ -38,3 +38,7 @@ class MissingLibraryError(StochSQPError, ImportError):
 
 class CheckpointError(StochSQPError, ValueError):
     """A checkpoint cannot be read, or belongs to another run."""
+
+
+class RankError(StochSQPError):
+    """Another process of the same solve has failed, or has built another model."""

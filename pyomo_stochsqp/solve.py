@@ -23,7 +23,7 @@ from .engines.libraries import LIBRARIES, LibraryState, installed, library
 from .errors import EmptyModelError, OptionError
 from .method import Stop
 from .oracle import Oracle, SecondOrderOracle, SourceInfo, Vector
-from .oracles import Eliminated, Jackknifed, model_oracle
+from .oracles import Eliminated, Jackknifed, ModelOracle, model_oracle
 from .run import Budget, Judge, Looked, Observer, Outcome, Progress, run
 from .run.looks import LookedState
 from .run.random_iterate import RandomIterate
@@ -110,11 +110,13 @@ class Task:
 
     options: Mapping[str, Any]
     program: StochasticProgram
-    oracle: Oracle
+    oracle: ModelOracle | Eliminated
     certifier: Certifier
     tolerances: Tolerances
     batch: tuple[int, ...]
     budget: Budget
+    seed: int
+    sampler: Sampler
 
 
 def prepare(
@@ -124,6 +126,16 @@ def prepare(
     compiler: Compiler = compile_program,
 ) -> Setup:
     """Everything before the first iteration; ``start`` replaces the values of the Vars."""
+    return set_up(read(model, options, start, compiler))
+
+
+def read(
+    model: Any,
+    options: Mapping[str, Any],
+    start: Vector | None = None,
+    compiler: Compiler = compile_program,
+) -> Task:
+    """A model as something that can be evaluated."""
     seed = options["seed"] if options["seed"] is not None else secrets.randbits(32)
     program = read_model(model)
     if not program.variables:
@@ -134,7 +146,7 @@ def prepare(
     if start is not None and start.size == oracle.problem.n:
         oracle.problem = replace(oracle.problem, x0=start)
     batch = batch_sizes(options["batch_size"], oracle.sources)
-    task = Task(
+    return Task(
         options,
         program,
         oracle,
@@ -142,21 +154,28 @@ def prepare(
         _tolerances(options, oracle),
         batch,
         _budget(options, batch),
+        seed,
+        sampler,
     )
+
+
+def set_up(task: Task) -> Setup:
+    """The method that solves it."""
+    options = task.options
     build = {"stages": _staged, "stochsqp": _algorithm_1}.get(options["algorithm"], _baseline)
     method, scaling, description = build(task)
     return Setup(
-        program=program,
-        oracle=oracle,
+        program=task.program,
+        oracle=task.oracle,
         method=method,
         certifier=task.certifier,
         budget=task.budget,
         tolerances=task.tolerances,
-        seed=seed,
+        seed=task.seed,
         scaling=scaling,
         description=description,
         answer=options["return_iterate"],
-        multipliers=starting_duals(program) if options["warm_start"] else None,
+        multipliers=starting_duals(task.program) if options["warm_start"] else None,
     )
 
 

@@ -50,7 +50,7 @@ _DOMAIN_ERRORS = (ValueError, OverflowError, ZeroDivisionError)
 
 #: Rows of one piece of a large sample: columns of so many numbers stay in the cache. Fewer, if they
 #: need more than so many elementary operations. All are powers of two.
-ROWS, OPERATIONS, FEWEST_ROWS = 2**13, 2**22, 64
+ROWS, OPERATIONS, FEWEST_ROWS = 2**13, 2**22, 16
 
 
 def compile_program(program: StochasticProgram, jit: Any = "auto") -> Evaluator:
@@ -92,7 +92,8 @@ class Evaluator:
         self, program: StochasticProgram, jit: Any = "auto", levels: Sequence[Evaluator] = ()
     ):
         self.levels = levels
-        self._narrowing = 0
+        #: how many times four times smaller than usual the widths of rounded kinks are
+        self.narrowing = 0
         self.program = program
         self.variables: Sequence[Any] = program.variables
         self.plan = Plan(program)
@@ -238,12 +239,12 @@ class Evaluator:
 
     def narrow(self, level: int) -> None:
         """Round kinks off over widths that are so many times four times smaller than usual."""
-        if level != self._narrowing and self.program.rounded:
+        if level != self.narrowing and self.program.rounded:
             with narrowed(level):
                 self._reload(level)
 
     def _reload(self, narrowing: int) -> None:
-        self._narrowing = narrowing
+        self.narrowing = narrowing
         for level in self.levels:
             level._reload(narrowing)
         self.plan.refresh()

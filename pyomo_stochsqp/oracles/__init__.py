@@ -1,7 +1,7 @@
 """What an algorithm may ask, answered.
 
 model             by a compiled Pyomo model and sampled batches
-passes            large samples piece by piece
+passes            large samples piece by piece; shared, by several ranks
 eliminated        the same for models with formulas of expectations
 reduced_hessian   their second derivatives
 roots             their quantiles; jackknife, small batches of them without bias
@@ -19,16 +19,25 @@ from .eliminated import Eliminated, Level
 from .gaussian import GaussianNoiseOracle
 from .jackknife import Jackknifed
 from .model import ModelOracle
+from .shared import PassesOfRanks
 
-__all__ = ["Eliminated", "GaussianNoiseOracle", "Jackknifed", "ModelOracle", "model_oracle"]
+__all__ = [
+    "Eliminated",
+    "GaussianNoiseOracle",
+    "Jackknifed",
+    "ModelOracle",
+    "PassesOfRanks",
+    "model_oracle",
+]
 
 
 def model_oracle(
     program: StochasticProgram, evaluator: Evaluator, sampler: Sampler
 ) -> ModelOracle | Eliminated:
     """The oracle of a program and its evaluator, which may be that of an earlier reading."""
+    outer = ModelOracle(program.in_symbols(), evaluator, sampler)
     if not program.definitions:
-        return ModelOracle(program, evaluator, sampler)
+        return outer
     number = {id(d.symbol): i for i, d in enumerate(program.definitions)}
     levels, first = [], 0
     for level, inner in enumerate(evaluator.levels):
@@ -44,4 +53,4 @@ def model_oracle(
             )
         )
         first += len(own)
-    return Eliminated(ModelOracle(program.in_symbols(), evaluator, sampler), levels)
+    return Eliminated(outer, levels)

@@ -101,6 +101,11 @@ class Eliminated:
         self._second: ReducedHessian | None = None
         self._last: tuple[Vector, Sequence[Sample], Point] | None = None
 
+    @property
+    def oracles(self) -> Sequence[ModelOracle]:
+        """What makes the passes: the outermost one first."""
+        return [self._outer, *(level.oracle for level in self._levels)]
+
     # -- samples: those of the model --------------------------------------------------------------
 
     def draw(self, stream: int, k: int, batch: Sequence[int]) -> Sample:

@@ -3,7 +3,7 @@ r"""The oracle of a Pyomo model: its compiled evaluator fed with sampled batches
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,10 @@ from ..deadline import check_time
 from ..declare import StochasticProgram
 from ..oracle import Estimate, Problem, Replicates, Sample, SourceInfo, Vector
 from ..sample import Sampler, Scenarios, whole_size
-from .passes import CurvatureTerms, MeanTerms, share_of
+from .passes import CurvatureTerms, MeanTerms, Pass, Share, Terms, share_of
+
+if TYPE_CHECKING:
+    from .shared import PassesOfRanks
 
 
 class ModelOracle:
@@ -29,6 +32,8 @@ class ModelOracle:
         self.spreads_evenly = sampler.spreads_evenly
         self._evaluator = evaluator
         self._sampler = sampler
+        #: ranks that share its passes
+        self.crew: PassesOfRanks | None = None
         #: rows of every source that are evaluated at once
         self._limits = [evaluator.rows_at_once(s) for s in range(len(program.sources))]
 
@@ -84,8 +89,9 @@ class ModelOracle:
         self, x: Vector, samples: Sequence[Sample], objective: bool = False
     ) -> list[Estimate]:
         evaluator = self._evaluator
-        terms = [MeanTerms(evaluator, s.payload, self._limits, x) for s in samples]
-        share = share_of(terms, 0, sum(t.count for t in terms))
+        whole = Pass(x, None, [sample.payload for sample in samples])
+        terms = self.mean_terms(whole)
+        share = self._share(whole, terms)
         made = []
         for j, (own, total) in enumerate(zip(terms, share.sums, strict=True)):
             if share.issue is not None and share.issue[0] == j:
@@ -98,9 +104,19 @@ class ModelOracle:
         return made
 
     @property
+    def oracles(self) -> Sequence[ModelOracle]:
+        """What makes the passes: itself."""
+        return [self]
+
+    @property
     def rounded(self) -> bool:
         """Whether kinks were rounded off by their spread."""
         return self._evaluator.program.rounded
+
+    @property
+    def narrowing(self) -> int:
+        """How many times four times smaller than at first the widths are."""
+        return self._evaluator.narrowing
 
     def narrow(self, level: int) -> None:
         """Round them off over widths so many times four times smaller."""
@@ -110,8 +126,28 @@ class ModelOracle:
         return self._evaluator.hess_indptr, self._evaluator.hess_indices
 
     def hessian(self, x: Vector, y: Vector, sample: Sample) -> Vector:
-        terms = CurvatureTerms(self._evaluator, sample.payload, self._limits, x, y)
-        return terms.finished(share_of([terms], 0, terms.count).sums[0].total())
+        whole = Pass(x, y, [sample.payload])
+        (terms,) = self.curvature_terms(whole)
+        return terms.finished(self._share(whole, [terms]).sums[0].total())
+
+    # -- passes -----------------------------------------------------------------------------------
+
+    def terms(self, of: Pass) -> Sequence[Terms]:
+        """What a pass adds up."""
+        return self.mean_terms(of) if of.y is None else self.curvature_terms(of)
+
+    def mean_terms(self, of: Pass) -> list[MeanTerms]:
+        return [MeanTerms(self._evaluator, s, self._limits, of.x) for s in of.samples]
+
+    def curvature_terms(self, of: Pass) -> list[CurvatureTerms]:
+        y = of.y
+        assert y is not None
+        return [CurvatureTerms(self._evaluator, s, self._limits, of.x, y) for s in of.samples]
+
+    def _share(self, whole: Pass, terms: Sequence[Terms]) -> Share:
+        if self.crew is not None:
+            return self.crew.share(self, whole, terms)
+        return share_of(terms, 0, sum(t.count for t in terms))
 
 
 def _sample(scenarios: Scenarios) -> Sample:

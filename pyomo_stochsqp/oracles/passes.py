@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -22,6 +22,17 @@ from ..declare.program import Batch
 from ..oracle import EvaluationIssue, Vector
 from ..pairwise import RunningSum
 from ..sample import Scenarios
+
+#: work of second derivatives, in that of values and first ones
+HESSIAN = 4.0
+
+
+class Pass(NamedTuple):
+    """Values at x on each of some samples, or second derivatives with multipliers y."""
+
+    x: Vector
+    y: Vector | None
+    samples: Sequence[Scenarios]
 
 
 class Terms(Protocol):
@@ -111,7 +122,8 @@ class CurvatureTerms:
 
     @property
     def seconds(self) -> Sequence[tuple[int, float]]:
-        return [(self.count, self._evaluator.work(self._scenarios.sizes) / self.count)]
+        seconds = HESSIAN * self._evaluator.work(self._scenarios.sizes)
+        return [(self.count, seconds / self.count)]
 
     def hold(self, first: int, last: int) -> None:
         for rows, cut in zip(self._scenarios.rows, self._cuts, strict=True):
@@ -167,3 +179,23 @@ def share_of(terms: Sequence[Terms], first: int, last: int) -> Share:
                 return share
             total.add(v, value)
     return share
+
+
+def seconds(terms: Sequence[Terms]) -> float:
+    """The estimated work of a pass."""
+    return sum(count * each for own in terms for count, each in own.seconds)
+
+
+def divided(terms: Sequence[Terms], shares: int) -> list[int]:
+    """Bounds of so many runs of terms, of about equal work: shares + 1 numbers."""
+    runs = [run for own in terms for run in own.seconds]
+    total = sum(count * each for count, each in runs)
+    bounds, first, done = [0], 0, 0.0
+    for count, each in runs:
+        while len(bounds) < shares:
+            wanted = total * len(bounds) / shares - done
+            if wanted > count * each:
+                break
+            bounds.append(first + round(wanted / each))
+        first, done = first + count, done + count * each
+    return bounds + [first] * (shares + 1 - len(bounds))

@@ -111,6 +111,13 @@ def function(name: str, value: Any) -> Any:
     return value
 
 
+def communicator(name: str, value: Any) -> Any:
+    """What mpi4py calls one."""
+    if any(not hasattr(value, method) for method in ("Get_rank", "Get_size", "send", "iprobe")):
+        raise OptionError(f"{name}={value!r} is not a communicator; give mpi4py's MPI.COMM_WORLD.")
+    return value
+
+
 def path(name: str, value: Any) -> str:
     """A file name."""
     try:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime
 import logging
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from math import inf
 from timeit import default_timer
@@ -22,7 +24,7 @@ from ...errors import EmptyModelError, InfeasibleModelError
 from ...report.finished import FinishedRun
 from ...run import Outcome
 from ...run.checkpoint import load
-from ...solve import Setup, prepare
+from ...solve import Task, read, set_up
 from ...version import version_tuple
 from ..options.config import StochSQPConfig, given_options
 from ..options.table import validated, without_effect
@@ -30,6 +32,7 @@ from .results import StochSQPResults
 from .resume import continued
 from .session import run_session
 from .solution import StochSQPSolutionLoader
+from .together import Together
 
 logger = logging.getLogger("pyomo_stochsqp")
 
@@ -76,38 +79,17 @@ class StochSQP(SolverBase):
         if config.threads not in (None, 1):
             logger.warning("threads=%s is not used by stochsqp.", config.threads)
         given = given_options(self.config, config, kwds)
-        checkpoint = None
-        if given.get("resume") is not None:
-            checkpoint = load(given["resume"])
-            given = continued(given, checkpoint)
-        options = validated(given)
-        StaleFlagManager.mark_all_as_stale()
-
-        start = None if checkpoint is None else checkpoint.start
         limit = inf if config.time_limit is None else config.time_limit
-        results: StochSQPResults | None = None
-        timer.start("prepare")
-        try:
-            with time_limit(max(limit, LEAST_TO_READ)):
-                setup = prepare(model, options, start=start, compiler=self._compiler)
-        except EmptyModelError as error:
-            results = _without_a_run(model, TerminationCondition.emptyModel, str(error))
-        except InfeasibleModelError as error:
-            results = _without_a_run(model, TerminationCondition.provenInfeasible, str(error))
-        except OutOfTime:
-            results = _without_a_run(model, TerminationCondition.maxTimeLimit, _COMPILING)
-        finally:
-            timer.stop("prepare")
-        if results is None:
-            left = max(0.0, limit - (default_timer() - began))
-            setup = replace(setup, budget=replace(setup.budget, time_limit=left))
-            timer.start("run")
-            outcome, log = run_session(
-                setup, options, config.tee, checkpoint, without_effect(given, options)
-            )
-            timer.stop("run")
-            results = _results(setup, outcome)
-            results.solver_log = log
+        StaleFlagManager.mark_all_as_stale()
+        with Together(given.get("comm")) as ranks:
+            try:
+                results = self._solved(model, given, config, ranks, began + limit)
+            except EmptyModelError as error:
+                results = _without_a_run(model, TerminationCondition.emptyModel, str(error))
+            except InfeasibleModelError as error:
+                results = _without_a_run(model, TerminationCondition.provenInfeasible, str(error))
+            except OutOfTime:
+                results = _without_a_run(model, TerminationCondition.maxTimeLimit, _COMPILING)
         results.solver_name = self.name
         results.solver_version = self.version()
         results.solver_config = config
@@ -117,12 +99,63 @@ class StochSQP(SolverBase):
         _conclude(results, config)
         return results
 
+    def _solved(
+        self,
+        model: Any,
+        given: dict[str, Any],
+        config: StochSQPConfig,
+        ranks: Together,
+        deadline: float,
+    ) -> StochSQPResults:
+        checkpoint = None
+        with ranks.faults():
+            if given.get("resume") is not None and ranks.leads:
+                checkpoint = load(given["resume"])
+                given = continued(given, checkpoint)
+            options = validated(given)
+        options = ranks.common(options)
+        start = ranks.shared(None if checkpoint is None else checkpoint.start)
+        with _until(deadline, LEAST_TO_READ), _timed(config.timer, "prepare"):
+            with ranks.faults():
+                task = read(model, options, start, self._compiler)
+            ranks.join(task)
+        log = ""
+        with _timed(config.timer, "run"):
+            if ranks.leads:
+                with ranks.leading() as outcomes:
+                    with _until(deadline, LEAST_TO_READ):
+                        setup = set_up(task)
+                    left = max(0.0, deadline - default_timer())
+                    setup = replace(setup, budget=replace(setup.budget, time_limit=left))
+                    idle = without_effect(given, options)
+                    outcome, log = run_session(setup, options, config.tee, checkpoint, idle)
+                    outcomes.append(outcome)
+            else:
+                outcome = ranks.served()
+        results = _results(task, outcome)
+        results.solver_log = log
+        return results
 
-def _results(setup: Setup, outcome: Outcome) -> StochSQPResults:
-    program = setup.program
-    problem = setup.oracle.problem
+
+@contextmanager
+def _timed(timer: HierarchicalTimer, name: str) -> Iterator[None]:
+    timer.start(name)
+    try:
+        yield
+    finally:
+        timer.stop(name)
+
+
+def _until(deadline: float, at_least: float) -> AbstractContextManager[None]:
+    """The time limit of what comes before the run."""
+    return time_limit(max(deadline - default_timer(), at_least))
+
+
+def _results(task: Task, outcome: Outcome) -> StochSQPResults:
+    program = task.program
+    problem = task.oracle.problem
     run = FinishedRun(outcome, problem.variable_names, problem.row_names, program.sign)
-    results = StochSQPResults.of(run, setup.tolerances, setup.seed)
+    results = StochSQPResults.of(run, task.tolerances, task.seed)
     results.objective_bound = -inf * program.sign
     if program.objective_component is None:
         # Pyomo's convention for a model without an objective.
