@@ -14,6 +14,7 @@ from ...errors import OptionError
 from ..options.legacy_options import value_from_text
 from ..options.table import check_name
 from ..solver.solver import StochSQP
+from ..solver.together import Together, world
 from .json_report import json_report
 from .model_file import load_model
 
@@ -32,22 +33,38 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plot", metavar="FILE", help="draw the run (.png, .svg, .pdf)")
     parser.add_argument("--json", metavar="FILE", help="write solution and history")
     parser.add_argument("--quiet", action="store_true", help="no log")
+    parser.add_argument("--mpi", action="store_true", help="by all ranks that mpiexec has started")
     parser.usage = f"{parser.prog} FILE [--model NAME] [--plot FILE] [--json FILE] [--option value]"
     parser.epilog = "--batch-size 64 --seed 1: see 'python -m pyomo_stochsqp options'."
 
 
 def run(args: argparse.Namespace) -> int:
-    """Solve, print the solution, write what was asked for."""
+    """Solve, print the solution, write what was asked for; of several ranks, rank 0 does."""
     options = solver_options(args.solver_options)
-    model = load_model(args.file, args.model)
+    if args.mpi:
+        options["comm"] = world()
+    with Together(options.get("comm")) as ranks, ranks.faults():
+        model = load_model(args.file, args.model)
     results = StochSQP().solve(
-        model, tee=not args.quiet, time_limit=args.time_limit, load_solutions=False,
-        raise_exception_on_nonoptimal_result=False, **options,
+        model, tee=ranks.leads and not args.quiet, time_limit=args.time_limit,
+        load_solutions=False, raise_exception_on_nonoptimal_result=False, **options,
     )  # fmt: skip
+    if ranks.leads:
+        _tell(args, results)
     condition = results.termination_condition
-    if results.solution_status is SolutionStatus.noSolution:
+    if condition is TerminationCondition.interrupted:
+        return 130
+    return 1 if condition in FAILED or _found_nothing(results) else 0
+
+
+def _found_nothing(results: Any) -> bool:
+    return bool(results.solution_status is SolutionStatus.noSolution)
+
+
+def _tell(args: argparse.Namespace, results: Any) -> None:
+    if _found_nothing(results):
         print(f"error: {results.extra_info.message}", file=sys.stderr)
-        return 1
+        return
     results.solution_loader.load_solution()
     print("\nSolution")
     for variable, number in results.solution_loader.get_vars().items():
@@ -57,9 +74,6 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         with open(args.json, "w") as file:
             json.dump(json_report(results), file, indent=1)
-    if condition is TerminationCondition.interrupted:
-        return 130
-    return 1 if condition in FAILED else 0
 
 
 def solver_options(rest: Sequence[str]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ solver            the new interface
 session           one run with everything that watches it
 results           what a solve returns
 solution          a point and its multipliers, back into the model
+together          the same solve by all ranks of a communicator
 callback          what a user's function sees
 resume            what belongs to a run's identity
 legacy            the legacy interface; legacy_results

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import os
+import platform
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -16,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ...deadline import OutOfTime
-from ...errors import EmptyModelError, InfeasibleModelError
+from ...errors import EmptyModelError, InfeasibleModelError, MissingLibraryError
 from ...oracles import PassesOfRanks
 from ...ranks import Crew, agree, fault_of_any
 from ...run import Outcome
@@ -30,6 +32,18 @@ logger = logging.getLogger("pyomo_stochsqp")
 COMMON = ("seed", "sampling", "replacement", "jit", "tol_feas", "tol_opt", "batch_size")
 #: what ends a solve without being a mistake
 ENDINGS = (EmptyModelError, InfeasibleModelError, OutOfTime)
+
+
+def world() -> Any:
+    """The communicator of all ranks that mpiexec has started."""
+    try:
+        from mpi4py import MPI
+    except (ImportError, RuntimeError) as error:
+        raise MissingLibraryError(
+            f"comm= and --mpi need mpi4py and an MPI library ({error}). Install them with: "
+            'pip install "pyomo_stochsqp[mpi]"'
+        ) from error
+    return MPI.COMM_WORLD
 
 
 class Together:
@@ -80,6 +94,7 @@ class Together:
         """Compare the models; from now on large samples are evaluated by all."""
         if self._crew is None:
             return
+        _warn_of_crowds(self._crew)
         labels = {**labels_of(task.program), "the bounds": _bounds(task)}
         agree(self._crew, labels, probe_of(task.oracle, task.oracle.problem.x0))
         self._passes = PassesOfRanks(self._crew, task.sampler, task.oracle.oracles)
@@ -105,6 +120,21 @@ class Together:
         finally:
             if self._crew is not None:
                 self._crew.dismiss(outcomes[0] if outcomes else None, error)
+
+
+def _warn_of_crowds(crew: Crew) -> None:
+    """Ranks that share a core wait for each other."""
+    machines = crew.comm.allgather((platform.node(), os.cpu_count() or 1))
+    node, cores = max(set(machines), key=lambda machine: machines.count(machine) / machine[1])
+    count = machines.count((node, cores))
+    if crew.rank == 0 and count > cores:
+        logger.warning(
+            "%d ranks share the %d cores of %s: they are slower than %d would be.",
+            count,
+            cores,
+            node,
+            cores,
+        )
 
 
 def _silent(record: logging.LogRecord) -> bool:
