@@ -23,11 +23,14 @@ LENIENT = {
     "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
     "OMP_NUM_THREADS": "1",
 }
+#: the root of E[w_0 / (1 + exp(-w_0 x))] = 0.4, by quadrature
+ROOT_OF_THE_PAGE = -0.2034
+SHELL = ("pyomo_stochsqp", "solve")
 
 
-def job(ranks, *words, seconds=120.0):
+def job(ranks, *words, module=("mpi4py",), seconds=120.0):
     """(exit code, lines of the ranks in their order, everything that was printed)."""
-    command = [MPIEXEC, "-n", str(ranks), sys.executable, "-m", "mpi4py", *map(str, words)]
+    command = [MPIEXEC, "-n", str(ranks), sys.executable, "-m", *module, *map(str, words)]
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
         command,
@@ -81,6 +84,25 @@ def test_every_end_is_heard_of_on_all_ranks():
 def test_a_rank_that_builds_no_model_ends_the_others():
     code, _, text = scripted(3, "builds_nothing")
     assert code != 0 and "data.csv" in text
+
+
+def test_the_program_of_the_page(tmp_path):
+    page = (ROOT / "docs" / "ranks.md").read_text()
+    path = tmp_path / "model.py"
+    path.write_text(page.split("```{code-block} python\n")[1].split("```")[0])
+    code, _, text = job(2, path)
+    # rows are a sample: the root errs by some 0.005
+    assert code == 0 and abs(float(text.split()[0]) - ROOT_OF_THE_PAGE) < 0.02, text
+
+
+def test_a_model_from_the_shell(tmp_path):
+    path = tmp_path / "model.py"
+    path.write_text("from tests.ranks.models import logistic\nmodel = logistic()\n")
+    path_of_nothing = tmp_path / "none.py"
+    code, _, text = job(2, path, "--mpi", "--seed", "1", module=SHELL)
+    assert code == 0 and text.count("Ended: optimal") == 1 and text.count("Solution") == 1, text
+    code, _, text = job(2, path_of_nothing, "--mpi", module=SHELL)
+    assert code == 2 and "there is no such file" in text
 
 
 def test_a_killed_rank_ends_the_job():
