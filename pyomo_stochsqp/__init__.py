@@ -26,17 +26,20 @@ nothing knows Pyomo: ``sqp`` and ``stages`` solve any hand-written oracle.
 
 from .decisions import pareto, sensitivity, value_of_information
 from .declare import (
+    BlockBootstrap,
     Correlation,
     Covariance,
     CVaR,
     E,
     Entropic,
+    GaussianCopula,
     Probability,
     Quantile,
     RandomParam,
     RandomSource,
     SemiDeviation,
     Std,
+    StudentCopula,
     Variance,
     positive_part,
     smooth_abs,
@@ -52,17 +55,20 @@ register()
 register_values()
 
 __all__ = [
+    "BlockBootstrap",
     "CVaR",
     "Correlation",
     "Covariance",
     "E",
     "Entropic",
+    "GaussianCopula",
     "Probability",
     "Quantile",
     "RandomParam",
     "RandomSource",
     "SemiDeviation",
     "Std",
+    "StudentCopula",
     "Variance",
     "__version__",
     "evaluate",

@@ -10,8 +10,7 @@ WS. A decision of EV that violates such a row is no competitor: that is said.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ import pyomo.environ as pyo
 from ..declare import read_model
 from ..errors import DataError, ModelError
 from ..evaluation import Evaluation, evaluate
+from .one_scenario import OneScenario
 from .solving import Problems, Unsolved, kept, load, objective_of, solve, values_of
 
 #: a row is violated beyond this share of its bound
@@ -32,7 +32,8 @@ def problems(
     """Solve them all; the model's optimum is loaded in the end."""
     objective = objective_of(model)
     sense = 1.0 if objective.sense == pyo.minimize else -1.0
-    random = [c for c in read_model(model, as_written=True).random_params if c.random]
+    program = read_model(model, as_written=True)
+    random = [c for c in program.random_params if c.random]
     if not random:
         raise ModelError(
             f"Model '{model.name}' has no random numbers, so there is nothing to be known."
@@ -50,11 +51,14 @@ def problems(
             "scenario; information can be valued for expectations only."
         )
     decision = values_of(variables)
+    columns = {c: {i: own.outcomes[member].values for i, member in c.items()} for c in random}
+    spreads = {c: {i: float(v.std()) for i, v in mine.items()} for c, mine in columns.items()}
+    fixed = OneScenario(spreads if program.rounded else None)
     with kept(model):
-        expected_value = _of_mean(model, random, own, solver, options)
+        expected_value = _of_mean(model, fixed, random, own, solver, options)
         mean_decision = values_of(variables)
         theirs = evaluate(model, samples=samples, seed=seed)
-    foresight, weights = _foresight(model, random, own, scenarios, sense, solver, options)
+    foresight, weights = _foresight(model, fixed, columns, own, scenarios, sense, solver, options)
     load(variables, decision)
     outcome = own.outcomes[objective.name]
     return Problems(
@@ -72,11 +76,12 @@ def problems(
 
 
 def _of_mean(
-    model: Any, random: list[Any], own: Evaluation, solver: Any, options: Mapping[str, Any]
-) -> float:
+    model: Any, fixed: OneScenario, random: list[Any], own: Evaluation, solver: Any,
+    options: Mapping[str, Any],
+) -> float:  # fmt: skip
     """The objective of the expected value problem, whose solution is loaded."""
     means = {c: _mean(c, own) for c in random}
-    with _fixed(means):
+    with fixed(means):
         try:
             return solve(model, solver, options)
         except Unsolved as error:
@@ -94,8 +99,8 @@ def _mean(component: Any, own: Evaluation) -> dict[Any, float]:
 
 
 def _foresight(
-    model: Any, random: list[Any], own: Evaluation, most: int, sense: float, solver: Any,
-    options: Mapping[str, Any],
+    model: Any, fixed: OneScenario, columns: Mapping[Any, Mapping[Any, np.ndarray]],
+    own: Evaluation, most: int, sense: float, solver: Any, options: Mapping[str, Any],
 ) -> tuple[np.ndarray, np.ndarray | None]:  # fmt: skip
     """(what each scenario loses by not being known, probabilities of all scenarios there are)."""
     outcome = own.outcomes[objective_of(model).name]
@@ -105,7 +110,6 @@ def _foresight(
     if not everything:
         weights = None if outcome.weights is None else outcome.weights / outcome.weights.sum()
         chosen = np.random.default_rng(own.seed).choice(count, most, p=weights)
-    columns = {c: {i: own.outcomes[member].values for i, member in c.items()} for c in random}
     lost = []
     with kept(model):
         for row in chosen:
@@ -113,7 +117,7 @@ def _foresight(
                 c: {i: float(values[row]) for i, values in mine.items()}
                 for c, mine in columns.items()
             }
-            with _fixed(numbers):
+            with fixed(numbers):
                 try:
                     best = solve(model, solver, options)
                 except Unsolved as error:
@@ -128,18 +132,6 @@ def _foresight(
 
 def _weights(outcome: Any) -> np.ndarray:
     return np.ones(outcome.values.size) if outcome.weights is None else outcome.weights
-
-
-@contextmanager
-def _fixed(numbers: Mapping[Any, Mapping[Any, float]]) -> Iterator[None]:
-    """RandomParams are these numbers for a while."""
-    try:
-        for component, values in numbers.items():
-            component.fix_to(values if component.is_indexed() else values[None])
-        yield
-    finally:
-        for component in numbers:
-            component.unfix()
 
 
 def _violations(theirs: Evaluation) -> list[str]:

@@ -12,6 +12,7 @@ import pyomo.environ as pyo
 from numpy.typing import NDArray
 from pyomo.opt import TerminationCondition
 
+from ..declare import read_model
 from ..errors import ModelError
 
 Column = NDArray[np.float64]
@@ -59,10 +60,19 @@ def solve(model: Any, solver: Any, options: Mapping[str, Any]) -> float:
     solver = pyo.SolverFactory(solver) if isinstance(solver, str) else solver
     results = solver.solve(model, load_solutions=False, **options)
     condition = results.solver.termination_condition
-    if condition not in (TerminationCondition.optimal, TerminationCondition.locallyOptimal):
+    if condition in (TerminationCondition.optimal, TerminationCondition.locallyOptimal):
+        model.solutions.load_from(results)
+    elif not _is_settled(model):
         raise Unsolved(str(getattr(results, "message", condition)))
-    model.solutions.load_from(results)
     return float(pyo.value(objective_of(model)))
+
+
+def _is_settled(model: Any) -> bool:
+    """Nothing is left to decide, and no constraint is violated."""
+    try:
+        return not read_model(model).variables
+    except ModelError:
+        return False
 
 
 def objective_of(model: Any) -> Any:

@@ -89,7 +89,7 @@ class ValueOfInformation:
 def value_of_information(
     model: Any,
     *,
-    scenarios: int = 200,
+    scenarios: int = 100,
     samples: int = 100_000,
     seed: int = 0,
     confidence: float = 0.95,

@@ -36,10 +36,17 @@ from .functionals import (
 )
 from .latex import to_latex
 from .program import StochasticProgram
-from .randomness import RandomParam, RandomSource
+from .randomness import (
+    BlockBootstrap,
+    GaussianCopula,
+    RandomParam,
+    RandomSource,
+    StudentCopula,
+)
 from .read import read_model
 
 __all__ = [
+    "BlockBootstrap",
     "CVaR",
     "Correlation",
     "Covariance",
@@ -47,6 +54,7 @@ __all__ = [
     "Entropic",
     "ExpectationData",
     "ExtensiveForm",
+    "GaussianCopula",
     "Probability",
     "Quantile",
     "RandomParam",
@@ -54,6 +62,7 @@ __all__ = [
     "SemiDeviation",
     "Std",
     "StochasticProgram",
+    "StudentCopula",
     "Variance",
     "positive_part",
     "read_model",

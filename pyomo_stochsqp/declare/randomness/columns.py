@@ -23,6 +23,7 @@ class Numbers:
     data: Any
     distribution: Any
     sampler: Any
+    copula: Any = None
 
     def __deepcopy__(self, memo: Any) -> Numbers:
         return self
@@ -42,10 +43,10 @@ def read_columns(
             f"{title}: weights= belong to the shared source; say RandomSource(weights=...)."
         )
     if source is not None and source.origin is not None:
-        if not all(v is None for v in (data, distribution, sampler)):
+        if not all(v is None for v in (data, distribution, sampler, numbers.copula)):
             raise DataError(
-                f"{title}: its source already holds the numbers; leave out data=, distribution= "
-                "and sampler=, or use a RandomSource without them."
+                f"{title}: its source already holds the numbers; leave out data=, distribution=, "
+                "sampler= and copula=, or use a RandomSource without them."
             )
         origin = source.origin
         places = _places(title, component, keys, wanted, source.labels, origin.width)
@@ -58,7 +59,7 @@ def read_columns(
         if labels is not None:
             wanted = _by_name(title, component, keys, wanted, labels)
         weights = named_weights(title, data, weights)
-        origin = make_origin(title, len(keys), data, distribution, sampler, wanted)
+        origin = make_origin(title, len(keys), data, distribution, sampler, wanted, numbers.copula)
         check_weights(title, origin, weights)
         named = wanted if labels is not None else None
         places = _places(title, component, keys, wanted, named, origin.width)

@@ -25,6 +25,7 @@ from scipy.stats._multivariate import multi_rv_generic
 
 from ...errors import DataError
 from ...given import asked
+from .copulas import EDGE, Copula, copula_of
 from .numbers import as_floats
 from .quadrature import gauss_rule, tensor_rule
 
@@ -51,6 +52,27 @@ class Independent:
 
     def mean(self) -> Rows:
         return np.array([float(d.mean()) for d in self.marginals])
+
+
+class Coupled(Independent):
+    """Numbers with given marginals and a copula between them."""
+
+    def __init__(self, marginals: Sequence[Any], copula: Copula):
+        super().__init__(marginals)
+        self.copula = copula
+        self.dimension = copula.dimension
+
+    def draw(self, rng: np.random.Generator, count: int) -> Rows:
+        # random() may be 0, whose quantile may be infinite
+        return self.from_uniform(np.maximum(rng.random((count, self.dimension)), EDGE))
+
+    def from_uniform(self, u: Rows) -> Rows:
+        return super().from_uniform(self.copula.uniform(u))
+
+    def rule(self, nodes: int) -> tuple[Rows, Rows]:
+        raise DataError(
+            "numbers with a copula have no Gauss rule; say method='latin_hypercube' or 'sobol'."
+        )
 
 
 class Identical:
@@ -193,6 +215,18 @@ def distribution(name: str, given: Any, width: int | None) -> Distribution:
         f"{name}: {type(given).__name__} is not a frozen scipy.stats distribution, such as "
         "norm(0, 1). For anything else that can be drawn, use sampler=."
     )
+
+
+def coupled(name: str, made: Distribution, copula: Any) -> Distribution:
+    """The same marginals with a copula."""
+    if isinstance(made, Identical) and np.ndim(made.distribution.mean()) == 0:
+        made = Independent([made.distribution] * made.width)
+    if not isinstance(made, Independent):
+        raise DataError(
+            f"{name}: copula= joins univariate distributions; give one per member, "
+            "distribution=[...]."
+        )
+    return Coupled(made.marginals, copula_of(name, copula, made.width))
 
 
 def checked(name: str, made: Distribution, width: int | None) -> Distribution:

@@ -86,7 +86,8 @@ class RandomParam(IndexedComponent, IndexedComponent_NDArrayMixin):
     - ``data``: one row per scenario, one column per member. A NumPy or memory-mapped array, a SciPy
       sparse matrix, a DataFrame or a mapping of columns (matched to the index by name);
     - ``distribution``: a frozen scipy.stats distribution (univariate: independent members), one per
-      member (list, mapping or rule), or a multivariate one;
+      member (list, mapping or rule), or a multivariate one. ``copula``, a correlation matrix, a
+      GaussianCopula or a StudentCopula, makes univariate ones depend on each other;
     - ``sampler``: a function ``f(rng, size)`` that returns a (size, n) array;
     - ``source``: a :class:`RandomSource` with data of its own. ``columns`` says which of its
       columns the members read, if their index does not.
@@ -121,12 +122,13 @@ class RandomParam(IndexedComponent, IndexedComponent_NDArrayMixin):
         weights: Any = None,
         source: RandomSource | None = None,
         columns: Any = None,
+        copula: Any = None,
         units: Any = None,
         **kwds: Any,
     ):
         if source is not None and not isinstance(source, RandomSource):
             raise DataError(f"RandomParam: source={source!r} is not a RandomSource.")
-        self._numbers: Numbers | None = Numbers(data, distribution, sampler)
+        self._numbers: Numbers | None = Numbers(data, distribution, sampler, copula)
         self._weights = weights
         self._wanted = columns
         self._units = None if units is None else units_container.units.get_units(units)

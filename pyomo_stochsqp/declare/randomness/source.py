@@ -17,7 +17,14 @@ from numpy.typing import NDArray
 from ...errors import DataError
 from ...given import asked
 from ..program import Field, Part
-from .distributions import Distribution, Sampled, checked, distribution, without_moments
+from .distributions import (
+    Distribution,
+    Sampled,
+    checked,
+    coupled,
+    distribution,
+    without_moments,
+)
 from .numbers import as_floats
 from .probabilities import probabilities
 from .tables import Table, column_labels, table
@@ -48,6 +55,7 @@ class RandomSource:
     >>> m.label = RandomParam(data=[1.0, -1.0], source=patients)
 
     ``weights`` are the probabilities of the rows of finite data: an array, or the name of a column.
+    ``copula`` joins univariate distributions (copulas.py).
     """
 
     def __init__(
@@ -58,6 +66,7 @@ class RandomSource:
         distribution: Any = None,
         sampler: Any = None,
         weights: Any = None,
+        copula: Any = None,
     ):
         if name is not None and not isinstance(name, str):
             raise DataError(
@@ -69,12 +78,14 @@ class RandomSource:
         self.weights: Any = None
         self.origin: Origin | None = None
         self.labels: list[Any] | None = None
-        asked(title, self._read, title, data, distribution, sampler, weights)
+        asked(title, self._read, title, data, distribution, sampler, weights, copula)
 
-    def _read(self, title: str, data: Any, distribution: Any, sampler: Any, weights: Any) -> None:
+    def _read(
+        self, title: str, data: Any, distribution: Any, sampler: Any, weights: Any, copula: Any
+    ) -> None:
         self.weights = named_weights(title, data, weights)
         if not all(v is None for v in (data, distribution, sampler)):
-            self.origin = make_origin(title, None, data, distribution, sampler)
+            self.origin = make_origin(title, None, data, distribution, sampler, copula=copula)
             self.labels = (
                 self.origin.labels
                 if isinstance(self.origin, Table)
@@ -92,6 +103,7 @@ def make_origin(
     dist: Any,
     sampler: Any,
     wanted: Sequence[Any] | None = None,
+    copula: Any = None,
 ) -> Origin:
     """The table or distribution behind exactly one of data=, distribution= and sampler=."""
     options = (("data", data), ("distribution", dist), ("sampler", sampler))
@@ -101,10 +113,14 @@ def make_origin(
             f"{title}: give exactly one of data=, distribution= and sampler= "
             f"({' and '.join(given) or 'none'} given)."
         )
+    if copula is not None and dist is None:
+        raise DataError(f"{title}: copula= joins the marginals given by distribution=[...].")
     if data is not None:
         return table(title, data, wanted)
     if dist is not None:
         made = asked(f"{title}: distribution=", distribution, title, dist, width)
+        if copula is not None:
+            made = asked(f"{title}: copula=", coupled, title, made, copula)
     else:
         made = Sampled(title, sampler)
     return asked(f"{title}: drawing two scenarios", checked, title, made, width)
