@@ -14,7 +14,7 @@ import numpy as np
 
 from .compile.cache import CompilerCache
 from .declare.formula_node import RandomFormula
-from .declare.read import read_formula
+from .declare.reading import read_formula
 from .oracle import CLOSELY, EVALUATION_STREAM, exact_estimate
 from .oracles import model_oracle
 from .sample import Sampler

@@ -17,7 +17,7 @@ from .baselines import make_baseline
 from .certify import Certificate, Certifier, JudgedMethod, Sizes, Tolerances
 from .compile import Evaluator, compile_program
 from .declare import StochasticProgram, read_model
-from .declare.suffixes import scaling_factors, starting_duals
+from .declare.reading import scaling_factors, starting_duals
 from .engines import Ending, FeasibleFirst, Interior, TrustRegion
 from .engines.libraries import LIBRARIES, LibraryState, installed, library
 from .errors import EmptyModelError, OptionError

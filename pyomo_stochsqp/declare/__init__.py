@@ -4,19 +4,18 @@ expectation       E(...), a node of Pyomo expressions
 formula_node      what such nodes have in common; symbol, the number that stands for one
 functionals/      Variance, CVaR, Probability and others, by name
 width_factor      how closely their kinks are rounded off, for all models at once
+distributions/    random vectors: scipy.stats, samplers, copulas, resampling
+user_numbers      the user's numbers as floats: what is refused
 randomness/       RandomParam, RandomSource and all that can stand behind them
-program           the record that is handed on: StochasticProgram
-read              a model becomes that record
-scan, terms,      what an expression contains; its expectations and their multipliers;
-summands          independent sources of one integrand
-definitions       expectations inside formulas
+scan              what an expression contains
 template          an expression, written out for many scenarios
-checks            what a model must satisfy
-suffixes          what a model says to a solver: scaling factors, multipliers
+program           the record that is handed on: StochasticProgram
+reading/          a model becomes that record, and what is checked on the way
 extensive_form/   finite sums for every other Pyomo solver
 latex             models as text
 """
 
+from .distributions import BlockBootstrap, GaussianCopula, StudentCopula
 from .expectation import E, ExpectationData
 from .extensive_form import ExtensiveForm
 from .functionals import (
@@ -36,14 +35,8 @@ from .functionals import (
 )
 from .latex import to_latex
 from .program import StochasticProgram
-from .randomness import (
-    BlockBootstrap,
-    GaussianCopula,
-    RandomParam,
-    RandomSource,
-    StudentCopula,
-)
-from .read import read_model
+from .randomness import RandomParam, RandomSource
+from .reading import read_model
 
 __all__ = [
     "BlockBootstrap",

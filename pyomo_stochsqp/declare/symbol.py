@@ -26,7 +26,7 @@ class Symbol(VarData):
 
     @property
     def name(self) -> str:
-        from .terms import shortened
+        from .reading.terms import shortened
 
         return shortened(self.stands_for)
 

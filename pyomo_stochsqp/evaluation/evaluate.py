@@ -19,7 +19,7 @@ from ..compile import compile_program
 from ..declare import StochasticProgram
 from ..declare.program import Function
 from ..declare.randomness.other_numbers import other_numbers
-from ..declare.read import Asked
+from ..declare.reading import Asked
 from ..declare.scan import scan
 from ..errors import ModelError, OptionError
 from ..oracle import (

@@ -19,7 +19,7 @@ from pyomo.core.expr.numvalue import native_numeric_types
 from ..declare import E, StochasticProgram, read_model
 from ..declare.expectation import ExpectationData
 from ..declare.randomness.scenario_set import ScenarioSet
-from ..declare.read import Asked
+from ..declare.reading import Asked
 from ..declare.scan import expectations_inside, scan
 from ..errors import ModelError
 

@@ -9,7 +9,7 @@ import scipy.stats as st
 
 from pyomo_stochsqp import E, RandomParam, RandomSource
 from pyomo_stochsqp.declare import read_model
-from pyomo_stochsqp.declare.randomness.quadrature import gauss_rule, tensor_rule
+from pyomo_stochsqp.declare.distributions.quadrature import gauss_rule, tensor_rule
 from pyomo_stochsqp.errors import DataError
 
 

@@ -21,8 +21,8 @@ from ..randomness.probabilities import probabilities
 from ..randomness.random_param import RandomParamData
 from ..randomness.source import RandomSource
 from ..randomness.tables import Table
+from ..reading.summands import Summand, summands
 from ..scan import scan
-from ..summands import Summand, summands
 from ..template import Template
 
 #: Rows beyond which an explicit average is refused: at about 1 kB a term, memory would run out.

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from scipy.stats import qmc
 
 from ...errors import DataError, OptionError
+from ..distributions import tensor_rule
 from ..program import Part
-from ..randomness.quadrature import tensor_rule
 from ..randomness.source import RandomSource, freeze
 from ..randomness.tables import Table
 

@@ -36,8 +36,8 @@ from ..functionals.quantile import QuantileData
 from ..randomness.random_param import RandomParam
 from ..randomness.source import RandomSource
 from ..randomness.tables import Table
+from ..reading.summands import summands
 from ..scan import expectations_inside, integrands_inside, scan
-from ..summands import summands
 from .discretise import METHODS, discretise
 
 

@@ -4,10 +4,6 @@ random_param    RandomParam: a component whose members are random
 source          RandomSource: what is drawn as one row
 columns         which column of which table or distribution a member reads
 tables          finite data, one row per scenario
-numbers         the user's numbers as floats: what is refused
-distributions   scipy.stats, samplers; quadrature makes Gauss rules of them
-copulas         dependence between given marginals
-resampling      futures made of pieces of a time series
 probabilities   weights of finitely many scenarios
 fixing          numbers that replace the random ones
 other_numbers   other random numbers than the model's, for a while
@@ -15,16 +11,7 @@ scenario_set    explicit scenarios: blocks, lists, mappings; scenario_function, 
 numbering       all of a model's randomness, organised in sources and parts
 """
 
-from .copulas import GaussianCopula, StudentCopula
 from .random_param import RandomParam, RandomParamData
-from .resampling import BlockBootstrap
 from .source import RandomSource
 
-__all__ = [
-    "BlockBootstrap",
-    "GaussianCopula",
-    "RandomParam",
-    "RandomParamData",
-    "RandomSource",
-    "StudentCopula",
-]
+__all__ = ["RandomParam", "RandomParamData", "RandomSource"]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...errors import DataError
-from .distributions import is_distribution, is_family
+from ..distributions import is_distribution, is_family
 from .source import Origin, RandomSource, check_same_rows, check_weights, make_origin, named_weights
 from .tables import Table, column_labels, positions
 

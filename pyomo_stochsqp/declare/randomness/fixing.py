@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import DataError
-from .numbers import as_floats
+from ..user_numbers import as_floats
 from .probabilities import probabilities
 from .tables import Table
 

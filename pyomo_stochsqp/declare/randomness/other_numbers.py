@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from ...errors import DataError
+from ..distributions import is_distribution
 from .columns import Numbers, read_columns
-from .distributions import is_distribution
 from .random_param import RandomParam
 from .source import RandomSource
 

@@ -17,7 +17,7 @@ from pyomo.core.expr import value
 
 from ...errors import DataError
 from ...given import asked
-from .numbers import NotNumbers, as_floats
+from ..user_numbers import NotNumbers, as_floats
 
 _SUM_TOLERANCE = 1e-6
 

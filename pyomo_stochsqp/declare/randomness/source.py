@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from ...errors import DataError
 from ...given import asked
-from ..program import Field, Part
-from .distributions import (
+from ..distributions import (
     Distribution,
     Sampled,
     checked,
@@ -25,7 +24,8 @@ from .distributions import (
     distribution,
     without_moments,
 )
-from .numbers import as_floats
+from ..program import Field, Part
+from ..user_numbers import as_floats
 from .probabilities import probabilities
 from .tables import Table, column_labels, table
 
@@ -55,7 +55,7 @@ class RandomSource:
     >>> m.label = RandomParam(data=[1.0, -1.0], source=patients)
 
     ``weights`` are the probabilities of the rows of finite data: an array, or the name of a column.
-    ``copula`` joins univariate distributions (copulas.py).
+    ``copula`` joins univariate distributions (distributions/copulas.py).
     """
 
     def __init__(

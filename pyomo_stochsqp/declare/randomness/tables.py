@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ...errors import DataError
-from .numbers import NotNumbers, as_floats, check_kind
+from ..user_numbers import NotNumbers, as_floats, check_kind
 
 _PEEKED_ROWS = 4
 _CHUNK_NUMBERS = 1 << 20

@@ -9,7 +9,7 @@ from pyomo.contrib.solver.common.factory import SolverFactory
 
 from pyomo_stochsqp.certify import Certificate
 from pyomo_stochsqp.declare import read_model
-from pyomo_stochsqp.declare.suffixes import starting_duals
+from pyomo_stochsqp.declare.reading.suffixes import starting_duals
 from pyomo_stochsqp.interface.solver.solution import StochSQPSolutionLoader
 from pyomo_stochsqp.oracle import Problem
 from tests.interface.models import circle, regression, regression_answer

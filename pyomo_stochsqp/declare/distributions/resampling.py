@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import DataError
-from .numbers import as_floats
+from ..user_numbers import as_floats
 
 Rows = NDArray[np.float64]
 

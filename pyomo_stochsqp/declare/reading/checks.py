@@ -11,11 +11,11 @@ from pyomo.core.base import Block, Constraint, Expression, Objective, Param, Set
 from pyomo.core.base.component import ActiveComponent
 from pyomo.core.expr import value
 
-from ..errors import InfeasibleModelError, ModelError
-from ..given import asked, real, shown
-from .randomness.random_param import RandomParam
-from .randomness.tables import Table
-from .scan import Contents, random_inside
+from ...errors import InfeasibleModelError, ModelError
+from ...given import asked, real, shown
+from ..randomness.random_param import RandomParam
+from ..randomness.tables import Table
+from ..scan import Contents, random_inside
 from .terms import shortened
 
 logger = logging.getLogger("pyomo_stochsqp")

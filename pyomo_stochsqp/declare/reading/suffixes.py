@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pyomo.core.base.suffix import Suffix, SuffixFinder
 
-from ..scaling import Factors
-from .program import StochasticProgram
+from ...scaling import Factors
+from ..program import StochasticProgram
 
 
 def scaling_factors(program: StochasticProgram) -> Factors | None:

@@ -12,8 +12,8 @@ from typing import Any
 from pyomo.core.expr import numeric_expr as ne
 from pyomo.core.expr.numvalue import native_numeric_types
 
-from .expectation import ExpectationData
-from .formula_node import FormulaData, RandomFormula
+from ..expectation import ExpectationData
+from ..formula_node import FormulaData, RandomFormula
 
 Terms = list[tuple[Any, ExpectationData]]
 #: what becomes of a formula: an expression without expectations

@@ -12,9 +12,9 @@ from typing import Any
 
 from pyomo.core.expr import numeric_expr as ne
 
-from .randomness.random_param import RandomParamData
-from .randomness.source import RandomSource
-from .scan import Contents, scan
+from ..randomness.random_param import RandomParamData
+from ..randomness.source import RandomSource
+from ..scan import Contents, scan
 
 
 @dataclass(frozen=True, eq=False)

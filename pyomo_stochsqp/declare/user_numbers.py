@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import DataError
-from ...given import is_real, shown
+from ..errors import DataError
+from ..given import is_real, shown
 
 Floats = NDArray[np.float64]
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtri, ndtr, ndtri, stdtr
 
 from ...errors import DataError
-from .numbers import as_floats
+from ..user_numbers import as_floats
 
 Rows = NDArray[np.float64]
 

@@ -11,9 +11,16 @@ import numpy as np
 from pyomo.core.base import Constraint, Objective, minimize
 from pyomo.core.expr.numvalue import native_numeric_types
 
-from ..deadline import check_time
-from ..errors import ModelError
-from ..given import asked, real
+from ...deadline import check_time
+from ...errors import ModelError
+from ...given import asked, real
+from ..expectation import ExpectationData
+from ..formula_node import RandomFormula
+from ..functionals.chance import by_quantile
+from ..functionals.kinks import has_kinks, smoothed, smoothed_scenarios
+from ..program import Definition, Function, Row, StochasticProgram, Term
+from ..randomness.numbering import Randomness
+from ..scan import Contents, scan
 from .checks import (
     bounds_of,
     check_components,
@@ -25,13 +32,6 @@ from .checks import (
     check_variables,
 )
 from .definitions import Definitions
-from .expectation import ExpectationData
-from .formula_node import RandomFormula
-from .functionals.chance import by_quantile
-from .functionals.kinks import has_kinks, smoothed, smoothed_scenarios
-from .program import Definition, Function, Row, StochasticProgram, Term
-from .randomness.numbering import Randomness
-from .scan import Contents, scan
 from .summands import summands
 from .terms import split
 

@@ -25,8 +25,8 @@ from scipy.stats._multivariate import multi_rv_generic
 
 from ...errors import DataError
 from ...given import asked
+from ..user_numbers import as_floats
 from .copulas import EDGE, Copula, copula_of
-from .numbers import as_floats
 from .quadrature import gauss_rule, tensor_rule
 
 logger = logging.getLogger("pyomo_stochsqp")

@@ -15,13 +15,13 @@ from typing import Any
 
 from pyomo.core.expr.numvalue import native_numeric_types
 
-from ..errors import ModelError
-from .formula_node import RandomFormula
-from .functionals.quantile import QuantileData
-from .program import Definition, Function
-from .scan import Contents, scan
-from .symbol import Symbol
-from .template import Template
+from ...errors import ModelError
+from ..formula_node import RandomFormula
+from ..functionals.quantile import QuantileData
+from ..program import Definition, Function
+from ..scan import Contents, scan
+from ..symbol import Symbol
+from ..template import Template
 from .terms import shortened
 
 #: reads an expression of a component as a function
