@@ -47,7 +47,12 @@ class GaussianCopula:
 
 class StudentCopula:
     """Dependence as between numbers of a multivariate t distribution: extreme ones come together,
-    the more, the smaller ``df``."""
+    the more, the smaller ``df``.
+
+    >>> from pyomo_stochsqp import StudentCopula
+    >>> StudentCopula([[1, 0.5], [0.5, 1]], df=4).df
+    4.0
+    """
 
     def __init__(self, correlation: Any, df: float):
         if not df > 0.0:
