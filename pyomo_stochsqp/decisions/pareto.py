@@ -15,7 +15,7 @@ import numpy as np
 import pyomo.environ as pyo
 
 from ..errors import ModelError
-from ..text_table import TextTable
+from ..text_table import Printed, Shown, TextTable
 from .parameters import is_mutable_param
 from .solving import Unsolved, kept, objective_of, solve, values_of
 
@@ -33,8 +33,8 @@ class Point:
     failure: str = ""
 
 
-@dataclass(frozen=True)
-class Frontier:
+@dataclass(frozen=True, repr=False)
+class Frontier(Printed):
     """Solutions along a parameter; prints as a table, and plots."""
 
     parameter: str
@@ -86,13 +86,8 @@ class Frontier:
         ]
         return TextTable(header, rows, left=(len(header) - 1,))
 
-    def __str__(self) -> str:
-        return str(self.table())
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return self.table().html()
+    def shown(self) -> list[Shown]:
+        return [self.table()]
 
 
 def pareto(

@@ -45,7 +45,7 @@ from ..oracle import (
 )
 from ..oracles import model_oracle
 from ..sample import Sampler
-from ..text_table import TextTable
+from ..text_table import Printed, Shown, TextTable
 from .parameters import Parameter, parameters_of
 
 REPLICATES = 8
@@ -69,8 +69,8 @@ class Derivative:
     variables: Mapping[str, float]
 
 
-@dataclass(frozen=True)
-class Sensitivity:
+@dataclass(frozen=True, repr=False)
+class Sensitivity(Printed):
     """Derivatives of the optimal objective and of the solution; prints as a table."""
 
     derivatives: tuple[Derivative, ...]
@@ -120,13 +120,8 @@ class Sensitivity:
             rows.append((d.parameter, f"{d.objective:.6g}", interval, *moves))
         return TextTable(header, rows, title="Derivatives of the optimum")
 
-    def __str__(self) -> str:
-        return "\n".join([str(self.table()), *self.cautions])
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return self.table().html() + "".join(f"<p>{c}</p>" for c in self.cautions)
+    def shown(self) -> list[Shown]:
+        return [self.table(), *self.cautions]
 
 
 def sensitivity(

@@ -24,7 +24,7 @@ import numpy as np
 from scipy import stats
 
 from ..errors import OptionError
-from ..text_table import TextTable
+from ..text_table import Printed, Shown, TextTable
 from . import one_stage, two_stage
 
 Interval = tuple[float, float]
@@ -39,8 +39,8 @@ class Difference:
     interval: Interval
 
 
-@dataclass(frozen=True)
-class ValueOfInformation:
+@dataclass(frozen=True, repr=False)
+class ValueOfInformation(Printed):
     """The four problems and their two differences; prints as a table."""
 
     recourse_problem: float
@@ -77,13 +77,8 @@ class ValueOfInformation:
         title = f"From {self.scenarios} scenarios"
         return TextTable(header, rows, left=(0, 1), title=title)
 
-    def __str__(self) -> str:
-        return "\n".join([str(self.table()), *self.cautions])
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return self.table().html() + "".join(f"<p>{c}</p>" for c in self.cautions)
+    def shown(self) -> list[Shown]:
+        return [self.table(), *self.cautions]
 
 
 def value_of_information(

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import MissingLibraryError, OptionError
-from ..text_table import TextTable
+from ..text_table import Printed, Shown, TextTable
 
 Column = NDArray[np.float64]
 
@@ -94,7 +94,7 @@ class Outcome:
         return self.values[order], np.cumsum(weights)
 
 
-class Outcomes:
+class Outcomes(Printed):
     """The outcomes of an evaluation; prints as a table, and finds one by component or name."""
 
     def __init__(self, outcomes: Sequence[Outcome], title: str):
@@ -141,13 +141,8 @@ class Outcomes:
 
         return plot_outcomes(self, other, path, labels)
 
-    def __str__(self) -> str:
-        return str(self.table())
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return self.table().html()
+    def shown(self) -> list[Shown]:
+        return [self.table()]
 
 
 def _pandas() -> Any:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from ..text_table import TextTable
+from ..text_table import Printed, Shown, TextTable
 from .outcomes import Outcomes, _pandas
 
 
@@ -23,8 +23,8 @@ class Value:
     required: str
 
 
-@dataclass(frozen=True)
-class Evaluation:
+@dataclass(frozen=True, repr=False)
+class Evaluation(Printed):
     """The values of a model; prints as a table, and finds a value by component or name."""
 
     values: tuple[Value, ...]
@@ -79,10 +79,5 @@ class Evaluation:
             rows.append((v.name, f"{v.value:.6g}", error, interval, v.required))
         return TextTable(header, rows, left=(0, 4), title=title)
 
-    def __str__(self) -> str:
-        return str(self.table())
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return self.table().html()
+    def shown(self) -> list[Shown]:
+        return [self.table()]

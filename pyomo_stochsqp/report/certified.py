@@ -6,8 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ..certify import Certificate
 from ..certify.words import cautions, in_words
+from ..oracle import Vector
+from ..text_table import TextTable, html_of
+
+#: rows, and variables, that a notebook shows
+SHOWN = 6
+TINY = 1e-300
 
 
 @dataclass(frozen=True)
@@ -48,6 +56,29 @@ class CertifiedPoint:
         """What should be known before the bounds are believed."""
         return cautions(self.certificate)
 
+    @property
+    def sentence(self) -> str:
+        """What is certified, without the cautions."""
+        return in_words(self.certificate, self.row_names, self.variable_names)
+
+    def table(self) -> TextTable:
+        """The bounds of the objective, of the worst rows and of the worst variables."""
+        c = self.certificate
+        rows = [("objective", f"{self.objective:.6g}", f"{c.gap:.2g}")] if c.has_gradient else []
+        for j in _largest(c.displacement / np.maximum(c.variable_size, TINY)):
+            rows.append((self.variable_names[j], f"{c.x[j]:.6g}", f"{c.displacement[j]:.2g}"))
+        for i in _largest(c.violation_bound / np.maximum(c.row_size, TINY)):
+            rows.append((self.row_names[i], "violation", f"{c.violation_bound[i]:.2g}"))
+        level = "exactly" if c.exact else f"{100 * c.confidence:.3g} %"
+        return TextTable(("", "", f"within ({level})"), rows)
+
     def __str__(self) -> str:
-        said = in_words(self.certificate, self.row_names, self.variable_names)
-        return "\n".join([said, *self.cautions])
+        return "\n".join([self.sentence, *self.cautions])
+
+    def _repr_html_(self) -> str:
+        return html_of([self.table(), *self.cautions])
+
+
+def _largest(numbers: Vector) -> list[int]:
+    """Where the largest stand, in the order of the model."""
+    return sorted(np.argsort(-numbers, kind="stable")[:SHOWN].tolist())

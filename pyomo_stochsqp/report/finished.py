@@ -8,8 +8,10 @@ from functools import cached_property
 from typing import Any
 
 from ..errors import StochSQPError
+from ..method import Stop
 from ..run import History, Outcome
 from ..run.progress import CERTIFICATE_COLUMNS
+from ..text_table import Shown, TextTable, Verdict
 from .certified import CertifiedPoint
 
 
@@ -57,6 +59,23 @@ class FinishedRun:
         detail = f" ({self.outcome.message})" if self.outcome.message else ""
         return f"{self.outcome.stop.value}{detail}"
 
+    def shown(self) -> list[Shown]:
+        """How it ended, the objective, what is certified, what it took."""
+        outcome, point = self.outcome, self.certificate
+        rows = []
+        if point is not None:
+            noise = point.objective_error
+            error = f" ± {noise:.1e} (standard error)" if noise > 0.0 else ""
+            rows += [
+                ("objective", f"{point.objective:.8g}{error}"),
+                ("certified", point.sentence),
+                *(("caution", caution) for caution in point.cautions),
+            ]
+        work = f"{self.iterations} iterations, {self.samples} scenarios, {outcome.seconds:.2f} s"
+        rows.append(("run", work))
+        table = TextTable(("", ""), rows, left=(0, 1))
+        return [Verdict(self.message, outcome.stop is Stop.CONVERGED), table]
+
     def plot(self, path: Any = None, title: str | None = None) -> Any:
         """Draw the run; save it if a path is given."""
         from .plot import plot_run
@@ -80,6 +99,10 @@ class NoRun:
     certificate: None = None
     iterations: int = 0
     samples: int = 0
+
+    def shown(self) -> list[Shown]:
+        """The message."""
+        return [Verdict(self.message, False)]
 
     def plot(self, path: Any = None, title: str | None = None) -> Any:
         """There is nothing to draw."""

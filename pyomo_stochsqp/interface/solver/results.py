@@ -13,6 +13,7 @@ from ...report.certified import CertifiedPoint
 from ...report.finished import FinishedRun, NoRun
 from ...run import History, Outcome
 from ...run.verdict import ASTRAY
+from ...text_table import html_of
 
 TERMINATION = {
     Stop.CONVERGED: TerminationCondition.convergenceCriteriaSatisfied,
@@ -65,6 +66,9 @@ class RunReport:
     def plot(self, path: Any = None, title: str | None = None) -> Any:
         """Draw the run (extra ``plot``); save it if a path (.png, .svg, .pdf) is given."""
         return self._run.plot(path, title)
+
+    def _repr_html_(self) -> str:
+        return html_of(self._run.shown())
 
 
 class StochSQPResults(RunReport, Results):
