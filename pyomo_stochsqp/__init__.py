@@ -18,10 +18,11 @@ The way of a model through the house, each room with what it hands on:
     interface    both Pyomo interfaces, options, command line; solve.py is the front door
 
 Beside that way: ``baselines`` (methods to compare with), ``evaluation`` and ``expected_value`` (a
-model at its present point), ``decisions`` (what information and changes are worth), ``ranks``
-(processes that share the work), ``pairwise`` (sums that do not depend on who adds), ``given`` (what
-the user gave), ``scaling``, ``deadline``, ``text_table``, ``errors``, ``version``. Below the waist
-nothing knows Pyomo: ``sqp`` and ``stages`` solve any hand-written oracle.
+model at its present point), ``decisions`` (what information and changes are worth), ``exchange``
+(models from and for mpi-sppy), ``ranks`` (processes that share the work), ``pairwise`` (sums that
+do not depend on who adds), ``given`` (what the user gave), ``scaling``, ``deadline``,
+``text_table``, ``errors``, ``version``. Below the waist nothing knows Pyomo: ``sqp`` and ``stages``
+solve any hand-written oracle.
 """
 
 from .decisions import pareto, sensitivity, value_of_information
@@ -47,6 +48,7 @@ from .declare import (
     smooth_min,
 )
 from .evaluation import evaluate
+from .exchange import from_scenario_creator, to_scenario_creator
 from .expected_value import register as register_values
 from .interface import register
 from .version import VERSION as __version__
@@ -72,11 +74,13 @@ __all__ = [
     "Variance",
     "__version__",
     "evaluate",
+    "from_scenario_creator",
     "pareto",
     "positive_part",
     "sensitivity",
     "smooth_abs",
     "smooth_max",
     "smooth_min",
+    "to_scenario_creator",
     "value_of_information",
 ]

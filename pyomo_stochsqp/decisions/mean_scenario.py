@@ -11,7 +11,7 @@ the mean numbers would have made.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from pyomo.core.expr.visitor import replace_expressions
 from pyomo.repn.standard_repn import generate_standard_repn
 
 from ..declare import read_model
+from ..declare.randomness.scenario_set import own_variables
 from ..errors import ModelError
 
 
@@ -33,7 +34,7 @@ def mean_problem(
     stand_ins = {id(v): _like(v, mean.first) for v in first}
     blocks = [base[key] for key in keys]
     average = _Average(weights, stand_ins, _second_stage(blocks, mean.second))
-    for name, rows in _alike(blocks, pyo.Constraint).items():
+    for name, rows in _alike(blocks, _rows).items():
         bounded = [row.to_bounded_expression() for row in rows]
         low, high = (average.of_bounds(name, [b[k] for b in bounded]) for k in (0, 2))
         _add_row(mean.rows, low, average(name, [b[1] for b in bounded]), high)
@@ -114,19 +115,20 @@ def _product(factors: Sequence[Any]) -> Any:
 def _second_stage(blocks: Sequence[Any], variables: Any) -> list[dict[int, Any]]:
     """For every block, the stand-ins of its variables: the same for all blocks."""
     found: list[dict[int, Any]] = [{} for _ in blocks]
-    for members in _alike(blocks, pyo.Var).values():
+    for members in _alike(blocks, own_variables).values():
         stand_in = _like(members[0], variables)
         for mine, v in zip(found, members, strict=True):
             mine[id(v)] = stand_in
     return found
 
 
-def _alike(blocks: Sequence[Any], kind: Any) -> dict[str, list[Any]]:
-    """The components of all blocks, by their names inside the block."""
-    named = [
-        {c.getname(True, relative_to=b): c for c in b.component_data_objects(kind, active=True)}
-        for b in blocks
-    ]
+def _rows(block: Any) -> Iterable[Any]:
+    return block.component_data_objects(pyo.Constraint, active=True)
+
+
+def _alike(blocks: Sequence[Any], inside: Callable[[Any], Iterable[Any]]) -> dict[str, list[Any]]:
+    """What is inside of all blocks, by names."""
+    named = [{c.getname(True, relative_to=b): c for c in inside(b)} for b in blocks]
     for block, mine in zip(blocks, named, strict=True):
         if mine.keys() != named[0].keys():
             odd = sorted(mine.keys() ^ named[0].keys())[0]

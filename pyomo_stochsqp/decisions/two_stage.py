@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo
 
-from ..declare.randomness.scenario_set import ScenarioSet
+from ..declare.randomness.scenario_set import ScenarioSet, own_variables
 from ..declare.scan import expectations_inside
 from ..errors import ModelError
 from ..evaluation import evaluate
@@ -86,7 +86,7 @@ def problems(model: Any, mean_scenario: Any, solver: Any, options: Mapping[str, 
 
 def first_stage(model: Any, base: Any) -> list[Any]:
     """The free variables outside the scenario blocks that have values or are used."""
-    inside = {id(v) for block in base.values() for v in block.component_data_objects(pyo.Var)}
+    inside = {id(v) for block in base.values() for v in own_variables(block)}
     return [v for v in model.component_data_objects(pyo.Var) if id(v) not in inside and not v.fixed]
 
 

@@ -7,12 +7,13 @@ costs nothing per block, and copies of a model refer to their own blocks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pyomo.core.base import Var
 from pyomo.core.base.indexed_component_slice import IndexedComponent_slice
 
 from ...errors import ModelError
@@ -101,6 +102,13 @@ class ScenarioSet:
             return str(self.items)
         count = len(self.items)
         return "no scenarios" if count == 0 else f"{self.first()}, ... {count} scenarios"
+
+
+def own_variables(block: Any) -> Iterator[Any]:
+    """The variables that live in a scenario block; a Reference shows those of others."""
+    for component in block.component_objects(Var):
+        if not component.is_reference():
+            yield from component.values()
 
 
 def scenario_items(integrand: Any) -> Any:
