@@ -2,6 +2,7 @@
 
 transformation   'stochsqp.extensive_form': distributions become finitely many scenarios
 discretise       the scenarios that stand for a source
+reduce           few scenarios for many
 average          the sample average behind an E node
 """
 

@@ -3,9 +3,11 @@ r"""Replacing randomness by finitely many scenarios: w ~ {(w_i, p_i)}.
     monte_carlo       n independent rows, p_i = 1/n
     latin_hypercube   one point in each of n equal cells, in every coordinate
     sobol             a low-discrepancy set, shifted at random modulo 1
+    kmeans            the clusters of a large sample, or of a table's rows (reduce.py)
     quadrature        the product of Gauss rules with q nodes per coordinate, q^dimension <= n
 
-All but the first need quantiles; a finite source has one coordinate, its row number.
+Latin hypercubes, Sobol' sets and Gauss rules need quantiles; a finite source has one coordinate for
+them, its row number.
 """
 
 from __future__ import annotations
@@ -25,10 +27,14 @@ from ..distributions import tensor_rule
 from ..program import Part
 from ..randomness.source import RandomSource, freeze
 from ..randomness.tables import Table
+from .reduce import cluster_means, k_means
 
 Array = NDArray[np.float64]
 
-METHODS = ("monte_carlo", "latin_hypercube", "sobol", "quadrature")
+METHODS = ("monte_carlo", "latin_hypercube", "sobol", "kmeans", "quadrature")
+
+#: rows behind each cluster of a distribution, and for all of them at least
+_ROWS_PER_CLUSTER, _ROWS = 50, 20_000
 
 #: Distance from the ends of the unit interval, where many quantiles are infinite.
 _EDGE = 2.0**-53
@@ -52,6 +58,8 @@ def discretise(
     if method == "quadrature":
         return _gauss_product(sources, count)
     parts = [freeze(source, readers) for source, readers in sources]
+    if method == "kmeans":
+        return _clusters(parts, count, rng)
     if method == "monte_carlo":
         drawn = [_drawn(part, count, rng) for part in parts]
     else:
@@ -84,10 +92,31 @@ def _quantiles(
             assert part.from_uniform is not None
             result.append(list(part.from_uniform(v)))
         else:
-            p = np.full(part.size, 1 / part.size) if part.weights is None else part.weights
-            row = np.searchsorted(np.cumsum(p), v[:, 0], side="right")
+            row = np.searchsorted(np.cumsum(_probabilities(part)), v[:, 0], side="right")
             result.append(_rows(part, np.minimum(row, part.size - 1)))
     return result
+
+
+def _clusters(parts: Sequence[Part], count: int, rng: np.random.Generator) -> list[Discretised]:
+    """Joint clusters: the columns of all sources side by side."""
+    finite = parts[0].size if len(parts) == 1 else None
+    if finite is not None:
+        drawn = [_rows(parts[0], np.arange(finite))]
+        weights = _probabilities(parts[0])
+    else:
+        size = max(_ROWS, _ROWS_PER_CLUSTER * count)
+        drawn = [_drawn(part, size, rng) for part in parts]
+        weights = np.full(size, 1 / size)
+    together = np.column_stack([f.reshape(weights.size, -1) for fields in drawn for f in fields])
+    cluster, p = k_means(together, weights, count, rng)
+    return [
+        Discretised([cluster_means(f, weights, cluster) for f in fields], p) for fields in drawn
+    ]
+
+
+def _probabilities(part: Part) -> Array:
+    assert part.size is not None
+    return np.full(part.size, 1 / part.size) if part.weights is None else part.weights
 
 
 def _rows(part: Part, rows: NDArray[np.intp]) -> list[Array]:
@@ -125,8 +154,7 @@ def _gauss_product(
         )
     for part, (source, readers) in zip(parts, sources, strict=True):
         if part.size is not None:
-            p = np.full(part.size, 1 / part.size) if part.weights is None else part.weights
-            axes.append((_rows(part, np.arange(part.size)), p))
+            axes.append((_rows(part, np.arange(part.size)), _probabilities(part)))
         else:
             origins = [source.origin] if source.origin else [r.origin for r in readers]
             axes.append(_gauss_axis(part.name, origins, nodes))

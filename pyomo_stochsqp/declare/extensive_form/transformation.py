@@ -49,8 +49,8 @@ class ExtensiveForm(Transformation):
     """Discretise the randomness of a model.
 
     Options: ``n_scenarios`` (for each independent source), ``seed``, ``method`` (monte_carlo,
-    latin_hypercube, sobol, quadrature) and ``sample_finite`` (draw from tables of more rows, too;
-    otherwise tables stay as they are).
+    latin_hypercube, sobol, kmeans, quadrature) and ``sample_finite`` (draw from tables of more
+    rows, too; otherwise tables stay as they are).
 
     >>> import pyomo.environ as pyo, scipy.stats as st
     >>> from pyomo_stochsqp import E, RandomParam
