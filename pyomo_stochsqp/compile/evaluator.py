@@ -392,13 +392,24 @@ class Evaluator:
             return None
         suspects = self.pattern.functions_at(bad)
         issue = diagnose(self.plan, x, batches, suspects)
-        if issue is None and isinstance(error, ValueError):
-            # Not a matter of numbers: wrong shapes or types were passed in.
+        if issue is None and isinstance(error, ValueError) and not self._fit(x, batches):
             raise error
         if issue is None:
             name = self.plan.names[suspects[0]]
             issue = EvaluationIssue(name, "the value or a derivative overflows")
         return issue
+
+    def _fit(self, x: Floats, batches: Sequence[Any]) -> bool:
+        """Whether a point and batches have the shapes that the code expects."""
+        fields = [
+            (field.width, np.shape(drawn), batch.size)
+            for source, batch in zip(self.program.sources, batches, strict=False)
+            if batch is not None
+            for part, rows in zip(source.parts, batch.parts, strict=True)
+            if part.size is None
+            for field, drawn in zip(part.fields, rows, strict=True)
+        ]
+        return x.shape == (self.n,) and all(s == (size, width) for width, s, size in fields)
 
 
 def _power_of_two(size: int) -> int:

@@ -19,6 +19,7 @@ sub-expressions are shared without looking for them.
     prod    a, b                 a * b
     pow     a, p                 a ** p
     mean    a                    average over the batch of the function's source
+    zero    a                    0 where a is finite, not a number elsewhere
     others  a (or a, b, ...)     the function of that name
 """
 
@@ -36,7 +37,7 @@ class Node:
     to row (a mean is drawn, but has one value for the whole batch).
     """
 
-    __slots__ = ("args", "batch", "drawn", "index", "op", "payload", "value", "x")
+    __slots__ = ("args", "batch", "drawn", "index", "op", "partial", "payload", "value", "x")
 
     def __init__(self, op: str, args: tuple[Any, ...], payload: Any, x: bool, drawn: bool):
         self.op = op
@@ -45,10 +46,17 @@ class Node:
         self.x = x
         self.drawn = drawn
         self.batch = drawn
+        #: it is undefined for some values of its leaves: set where nodes are made
+        self.partial = False
         #: nodes are numbered after their arguments
         self.index = 0
         #: the number behind a constant node, set when it is made and by :meth:`Nodes.refresh`
         self.value = math.nan
+
+    @property
+    def total(self) -> bool:
+        """Defined for all values of its leaves. Of a constant that is not known beforehand."""
+        return not (self.partial or self.constant)
 
     @property
     def constant(self) -> bool:
@@ -79,6 +87,9 @@ SMOOTH: dict[str, Callable[[float], float]] = {
     "atanh": math.atanh,
 }
 
+#: ... which is not everywhere
+PARTIAL = frozenset(("log", "log10", "sqrt", "asin", "acos", "acosh", "atanh"))
+
 #: Functions with kinks or jumps: fine on data, an error on variables.
 KINKED: dict[str, Callable[..., float]] = {
     "abs": abs,
@@ -97,7 +108,9 @@ _ON_CONSTANTS: dict[str, Callable[..., float]] = {
     **KINKED,
     "add": lambda a, b: a + b,
     "mul": lambda a, b: a * b,
-    "pow": math.pow,
+    # 0 * a: what is undefined stays so, whatever its power
+    "pow": lambda a, p: math.pow(a, p) + 0.0 * a,
+    "zero": lambda a: 0.0 * a,
 }
 
 
@@ -131,6 +144,7 @@ class Nodes:
                     batch = batch or a.batch
             node = Node(op, args, payload, x, drawn)
             node.batch = batch and op != "mean"
+            node.partial = _partial(op, args)
             node.index = len(self._table)
             self._table[key] = node
             if not (x or drawn):
@@ -155,8 +169,22 @@ class Nodes:
             node.value = constant_value(node.op, tuple(numbers))
 
 
+def _partial(op: str, args: tuple[Any, ...]) -> bool:
+    """Whether an operation, or one behind it, is undefined for some numbers."""
+    if any(a.__class__ is Node and a.partial for a in args):
+        return True
+    if op == "pow":
+        p = args[1]
+        return not (p.__class__ is float and p >= 1.0 and p.is_integer())
+    return op in PARTIAL
+
+
 def is_zero(c: Coef) -> bool:
     return c.__class__ is float and c == 0.0
+
+
+def is_number(c: Coef) -> bool:
+    return c.__class__ is float and math.isfinite(c)
 
 
 def is_one(c: Coef) -> bool:

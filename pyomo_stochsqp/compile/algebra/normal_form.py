@@ -18,7 +18,7 @@ from typing import Any
 
 from . import stable_functions as safeforms
 from .form import Form
-from .node import Coef, Node, Nodes, constant_value, is_one, is_zero
+from .node import Coef, Node, Nodes, constant_value, is_number, is_one, is_zero
 
 
 class Algebra:
@@ -53,6 +53,8 @@ class Algebra:
             return a
         if _constant(a) and _constant(b):
             return self.make("mul", (a, b))
+        if is_zero(a) or is_zero(b):
+            return 0.0
         return self.coefficient(self.multiply(self.form(a), self.form(b)))
 
     def coefficient(self, form: Form) -> Coef:
@@ -148,10 +150,14 @@ class Algebra:
         for node, coef in form.terms.items():
             if not plain:
                 coef = self.coef_mul(scale, coef)
-            if node in terms:
+            known = node in terms
+            if known:
                 coef = self.coef_add(terms[node], coef)
             if coef.__class__ is float and coef == 0.0:
                 terms.pop(node, None)
+                if known and node.partial and node.op != "zero":
+                    # what cancels has to be defined, too
+                    terms[self.make("zero", (node,))] = 1.0
             else:
                 terms[node] = coef
 
@@ -163,7 +169,19 @@ class Algebra:
         self.accumulate(result, form, factor)
         return result
 
+    def nothing(self, form: Form) -> Form:
+        """0 * form: 0 where the form is defined."""
+        result = Form()
+        for node, coef in form.terms.items():
+            if node.partial or not (is_number(coef) or (coef.__class__ is Node and coef.total)):
+                term = self.node(Form(0.0, {node: coef}))
+                result.terms[self.make("zero", (term,))] = 1.0
+        return result
+
     def multiply(self, a: Form, b: Form) -> Form:
+        for one, other in ((a, b), (b, a)):
+            if not one.terms and is_zero(one.const) and is_number(other.const):
+                return self.nothing(other)
         if not a.terms:
             return self.scale(b, a.const)
         if not b.terms:
@@ -194,15 +212,20 @@ class Algebra:
                 return Form(self._on_constants("pow", base.const, p))
             if p.__class__ is float:
                 return self.literal_power(base, p)
-            return Form(0.0, {self.make("pow", (self.node(base), p)): 1.0})
+            return self._pow(self.node(base), p)
         left = self.node(base) if base.terms else base.const
-        return Form(0.0, {self.make("pow", (left, self.node(exponent))): 1.0})
+        return self._pow(left, self.node(exponent))
+
+    def _pow(self, a: Coef, p: Coef, factor: Coef = 1.0) -> Form:
+        form = Form(0.0, {self.make("pow", (a, p)): factor})
+        return self._kept_finite(form, "pow", (a, p))
 
     def literal_power(self, base: Form, p: float) -> Form:
         """A form with at least one term to the power of a number."""
         base = self.looked_into(base)
         if p == 0.0:
-            return Form(1.0)
+            one = self.coef_add(1.0, self.coef_mul(0.0, base.const))
+            return Form(one, self.nothing(base).terms)
         if p == 1.0:
             return base
         safe = safeforms.inverse(self, base) if p == -1.0 else None
@@ -210,12 +233,12 @@ class Algebra:
             return safe
         scale, node = self.split(base)
         if is_one(scale):
-            return Form(0.0, {self.make("pow", (node, p)): 1.0})
+            return self._pow(node, p)
         # Not for high powers, whose factors may overflow where their product does not.
         if p.is_integer() and abs(p) <= 4.0:
             outside = self.coefficient(self.power(self.form(scale), Form(p)))
-            return Form(0.0, {self.make("pow", (node, p)): outside})
-        return Form(0.0, {self.make("pow", (self.node(base), p)): 1.0})
+            return self._pow(node, p, outside)
+        return self._pow(self.node(base), p)
 
     def function(self, name: str, *args: Form) -> Form:
         """A named function of forms."""
@@ -226,13 +249,26 @@ class Algebra:
             if safe is not None:
                 return safe
         inner = tuple(self.node(a) if a.terms else a.const for a in args)
-        return Form(0.0, {self.make(name, inner): 1.0})
+        return self._kept_finite(Form(0.0, {self.make(name, inner): 1.0}), name, inner)
+
+    def _kept_finite(self, form: Form, op: str, args: tuple[Any, ...]) -> Form:
+        """The same, but undefined where an argument is infinite and the result would not be. Where
+        variables are in the argument, the derivative is undefined, and that is enough."""
+        if op in _BOUNDED:
+            for a in args:
+                if a.__class__ is Node and a.partial and not (a.x or a.constant):
+                    self.accumulate(form, Form(0.0, {self.make("zero", (a,)): 1.0}))
+        return form
 
     def _on_constants(self, op: str, *args: Coef) -> Coef:
         numbers = tuple(a for a in args if isinstance(a, float))
         if len(numbers) == len(args):
             return constant_value(op, numbers)
         return self.make(op, args)
+
+
+#: operations that may turn infinity into a finite number
+_BOUNDED = frozenset(("exp", "tanh", "atan", "expit", "softplus", "lse", "pow"))
 
 
 def _constant(c: Coef) -> bool:

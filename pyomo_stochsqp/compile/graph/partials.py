@@ -28,23 +28,51 @@ def partials(graph: Graph, v: Val) -> list[tuple[Val, Val]]:
         return [(args[1], graph.scale(v.payload, args[0]))]
     if op == "pow":
         return _power(graph, v, *args)
+    if op == "powlog1":
+        return _powlog(graph, *args)
+    if op == "falling1":
+        return [(args[0], graph.function("falling2", *args))]
     if op == "lse":
         return [(a, graph.function("exp", graph.sub(a, v))) for a in args if a.x]
     return [(args[0], _RULES[op](graph, v, args[0]))]
 
 
 def _power(graph: Graph, v: Val, a: Val, b: Val) -> list[tuple[Val, Val]]:
+    """a ** b. Where a = 0, a factor that is 0 counts for more than one that is infinite:
+
+    falling1 = b a^(b-1),  falling2 = b (b-1) a^(b-2),   0 where the factors of b are 0
+    powlog1 = a^b log(a),  powlog2 = a^b log(a)^2,       0 where a^b is 0
+    """
     result = []
-    if a.x and b.op == "num":
-        result.append((a, graph.mul(b, graph.mul(v, graph.reciprocal(a)))))
+    if a.x and not b.x:
+        if b.op == "num" and b.payload < 1.0:
+            result.append((a, graph.mul(b, graph.mul(v, graph.reciprocal(a)))))
+        else:
+            result.append((a, graph.function("falling1", a, b)))
     elif a.x:
-        less = graph.pow(a, graph.add(b, graph.number(-1.0)))
-        result.append((a, graph.mul(b, less)))
+        result.append((a, graph.mul(b, graph.pow(a, _less_one(graph, b)))))
     if b.x:
-        known = a.op == "num" and a.payload > 0
-        log = graph.number(math.log(a.payload)) if known else graph.function("log", a)
-        result.append((b, graph.mul(v, log)))
+        if a.op == "num" and a.payload > 0:
+            result.append((b, graph.scale(math.log(a.payload), v)))
+        else:
+            result.append((b, graph.function("powlog1", a, b)))
     return result
+
+
+def _powlog(graph: Graph, a: Val, b: Val) -> list[tuple[Val, Val]]:
+    """a^b log(a)."""
+    result = []
+    if a.x:
+        less = _less_one(graph, b)
+        slope = graph.mul(b, graph.function("powlog1", a, less))
+        result.append((a, graph.add(slope, graph.pow(a, less))))
+    if b.x:
+        result.append((b, graph.function("powlog2", a, b)))
+    return result
+
+
+def _less_one(graph: Graph, b: Val) -> Val:
+    return graph.add(b, graph.number(-1.0))
 
 
 def nonnegative(v: Val) -> bool:
@@ -110,6 +138,8 @@ def _asinh(graph: Graph, v: Val, a: Val) -> Val:
 
 
 _RULES: dict[str, Rule] = {
+    # 0, or not a number
+    "zero": lambda graph, v, a: v,
     "recip": lambda graph, v, a: graph.scale(-1.0, graph.mul(v, v)),
     "exp": lambda graph, v, a: v,
     "log": lambda graph, v, a: positive_reciprocal(graph, a),

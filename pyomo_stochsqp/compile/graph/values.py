@@ -14,6 +14,7 @@ Values are numbered in the order they are made, which is an order of evaluation.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import isfinite
 from typing import Any
 
 
@@ -145,7 +146,8 @@ class Graph:
         if a.op == "mix":
             return self.mul(self.reciprocal(a.args[0]), self.reciprocal(a.args[1]))
         if a.op == "recip":
-            return a.args[0]
+            # 1/(1/a) = a, but not where a = 0
+            return self.add(a.args[0], self.function("zero", a))
         return self._make("recip", (a,))
 
     def power(self, a: Val, p: float) -> Val:
@@ -155,6 +157,8 @@ class Graph:
         """
         if p == 0.0:
             return self.number(1.0)
+        if not isfinite(p):
+            return self._make("pow", (a, self.number(p)))
         if p < 0.0 and (p == int(p) or -p in (0.5, 1.5)):
             return self.reciprocal(self.power(a, -p))
         if p == 0.5:

@@ -22,6 +22,8 @@ from ..vectors.block_code import LONGEST_SUM
 from .loop_leaves import Gradient, LeafLoops
 from .loops import Loops, NotCompilable
 
+#: functions that numba has, or that stand in the header of the generated code
+_FUNCTIONS = frozenset(("abs", "max", "min", "expit", "softplus", "falling1", "powlog1"))
 _COMPARE = {"where_lt": "<", "where_le": "<=", "where_eq": "=="}
 
 
@@ -219,7 +221,9 @@ class BlockLoops:
         if op in _COMPARE:
             a, b, yes, no = args
             return f"{yes} if {a} {_COMPARE[op]} {b} else {no}"
-        if op in ("abs", "max", "min", "expit", "softplus"):
+        if op == "zero":
+            return f"0.0*{args[0]}"
+        if op in _FUNCTIONS:
             return f"{op}({', '.join(args)})"
         return f"math.{op}({args[0]})"
 

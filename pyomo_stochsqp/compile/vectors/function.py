@@ -36,6 +36,9 @@ Evaluate = Callable[[NDArray[np.float64], Any], tuple[NDArray[np.float64], float
 FUNCTIONS: dict[str, Any] = {
     **{f"a_{name}": f for name, f in kernels.ARRAY_FUNCTIONS.items()},
     **{f"s_{name}": f for name, f in kernels.SCALAR_FUNCTIONS.items()},
+    # numbers as Python writes them
+    "inf": np.inf,
+    "nan": np.nan,
     "ndarray": np.ndarray,
     "array": np.array,
     "einsum": np.einsum,

@@ -128,6 +128,53 @@ def lse(*args: Any) -> Any:
     return top + np.log(total)
 
 
+def falling1(a: Any, b: Any) -> Any:
+    """b a^(b-1), the derivative of a^b; 0 where b is."""
+    return np.where(np.equal(b, 0.0), 0.0, b * np.power(a, np.subtract(b, 1.0)))
+
+
+def falling2(a: Any, b: Any) -> Any:
+    """b (b-1) a^(b-2); 0 where b is 0 or 1."""
+    factor = b * np.subtract(b, 1.0)
+    return np.where(np.equal(factor, 0.0), 0.0, factor * np.power(a, np.subtract(b, 2.0)))
+
+
+def powlog1(a: Any, b: Any) -> Any:
+    """a^b log(a); 0 where a^b vanishes at a = 0."""
+    power = np.power(a, b)
+    return np.where(np.equal(a, 0.0) & np.equal(power, 0.0), 0.0, power * np.log(a))
+
+
+def powlog2(a: Any, b: Any) -> Any:
+    """a^b log(a)^2."""
+    power = np.power(a, b)
+    return np.where(np.equal(a, 0.0) & np.equal(power, 0.0), 0.0, power * np.log(a) ** 2)
+
+
+def scalar_falling1(a: float, b: float) -> float:
+    return 0.0 if b == 0.0 else b * math.pow(a, b - 1.0)
+
+
+def scalar_falling2(a: float, b: float) -> float:
+    factor = b * (b - 1.0)
+    return 0.0 if factor == 0.0 else factor * math.pow(a, b - 2.0)
+
+
+def scalar_powlog1(a: float, b: float) -> float:
+    power = math.pow(a, b)
+    return 0.0 if a == power == 0.0 else power * math.log(a)
+
+
+def scalar_powlog2(a: float, b: float) -> float:
+    power = math.pow(a, b)
+    return 0.0 if a == power == 0.0 else power * math.log(a) ** 2
+
+
+def zero(a: Any) -> Any:
+    """0 where a is finite, not a number elsewhere."""
+    return 0.0 * a
+
+
 def scalar_softplus(a: float) -> float:
     return max(a, 0.0) + math.log1p(math.exp(-abs(a)))
 
@@ -174,6 +221,11 @@ ARRAY_FUNCTIONS: dict[str, Any] = {
     "softplus": softplus,
     "expit": array_expit,
     "lse": lse,
+    "falling1": falling1,
+    "falling2": falling2,
+    "powlog1": powlog1,
+    "powlog2": powlog2,
+    "zero": zero,
 }
 
 SCALAR_FUNCTIONS: dict[str, Any] = {
@@ -183,4 +235,9 @@ SCALAR_FUNCTIONS: dict[str, Any] = {
     "softplus": scalar_softplus,
     "expit": scalar_expit,
     "lse": scalar_lse,
+    "falling1": scalar_falling1,
+    "falling2": scalar_falling2,
+    "powlog1": scalar_powlog1,
+    "powlog2": scalar_powlog2,
+    "zero": zero,
 }
