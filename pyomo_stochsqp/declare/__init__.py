@@ -10,7 +10,10 @@ randomness/       RandomParam, RandomSource and all that can stand behind them
 scan              what an expression contains
 template          an expression, written out for many scenarios
 program           the record that is handed on: StochasticProgram
+recourse_block    Recourse: a Block with the second stage, declared once
 reading/          a model becomes that record, and what is checked on the way
+recourse/         decisions that are made when the random numbers are known
+over_scenarios    an expression over arrays of numbers
 extensive_form/   finite sums for every other Pyomo solver
 latex             models as text
 """
@@ -37,6 +40,7 @@ from .latex import to_latex
 from .program import StochasticProgram
 from .randomness import RandomParam, RandomSource
 from .reading import read_model
+from .recourse_block import Recourse
 
 __all__ = [
     "BlockBootstrap",
@@ -52,6 +56,7 @@ __all__ = [
     "Quantile",
     "RandomParam",
     "RandomSource",
+    "Recourse",
     "SemiDeviation",
     "Std",
     "StochasticProgram",

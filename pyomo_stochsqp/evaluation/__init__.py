@@ -5,7 +5,6 @@ request       the model, read for it: further expressions, other data
 values        expectations with standard errors and intervals, as a table
 outcomes      every scenario's numbers: spreads, quantiles, probabilities of a violation
 rows          scenarios of all sources side by side
-numbers       an expression over arrays of numbers
 drawing       histograms and distribution functions
 """
 

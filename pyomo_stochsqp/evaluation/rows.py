@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from pyomo.core.expr import value
 
 from ..declare import StochasticProgram
+from ..declare.over_scenarios import Numbers, as_column, numbers_of
 from ..declare.program import Batch, Function
 from ..declare.width_factor import narrowed
 from ..oracle import EVALUATION_STREAM, Vector
 from ..sample.row_numbers import rows_at
 from ..sample.streams import generator
-from .numbers import Numbers, as_column, numbers_of
 
 Column = NDArray[np.float64]
 

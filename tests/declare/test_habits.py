@@ -41,11 +41,11 @@ def test_a_mean_over_some_of_them_is_refused(m):
         E(m.w * m.v, m.w)
 
 
-def test_a_row_for_every_scenario_is_answered_with_blocks(m):
+def test_a_row_for_every_scenario_is_answered_with_recourse(m):
     m.sales = pyo.Var(initialize=0.0)
     m.obj = pyo.Objective(expr=E(m.w * m.x))
     m.limit = pyo.Constraint(expr=m.sales <= m.w)
-    with pytest.raises(ModelError, match=r"'limit'.*'w'.*E\(\.\.\.\).*one Block per scenario"):
+    with pytest.raises(ModelError, match=r"'limit'.*'w'.*E\(\.\.\.\).*a Recourse block"):
         read_model(m)
 
 

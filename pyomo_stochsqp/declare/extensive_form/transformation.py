@@ -4,12 +4,12 @@ Distributions and samplers are replaced by finitely many scenarios. The expectat
 over finite data they already are sums for every other solver, and they remain sampled terms for
 ours, which then solves the same sample average problem. Quantiles become variables with equations.
 Sources that meet in one integrand are discretised jointly, n scenarios for all of them and not n
-for each.
+for each. A Recourse block is written out, once for every scenario of all that it depends on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import prod
 from typing import Any
 
@@ -36,7 +36,8 @@ from ..functionals.quantile import QuantileData
 from ..randomness.random_param import RandomParam
 from ..randomness.source import RandomSource
 from ..randomness.tables import Table
-from ..reading.summands import summands
+from ..reading.summands import sources_of, summands
+from ..recourse.written_out import random_of_recourse, write_recourse_out
 from ..scan import expectations_inside, integrands_inside, scan
 from .discretise import METHODS, discretise
 
@@ -94,12 +95,14 @@ class ExtensiveForm(Transformation):
                 shared = Table(rows.fields[0]) if source.origin is not None else None
                 for k, reader in enumerate(readers):
                     reader.replace(joint, shared if shared is not None else Table(rows.fields[k]))
+        _records(model)["recourse"] = write_recourse_out(model)
         _write_quantiles_out(model)
 
     def component_map(self, extensive: Any, original: Any = None) -> ComponentMap:
         """From the components of the original model to those of the model made from it."""
         original = _original(extensive) if original is None else original
-        added = _records(extensive).get("quantiles")
+        records = _records(extensive)
+        added = {id(b) for b in (records.get("quantiles"), *records.get("recourse", ()))}
         found = ComponentMap(
             _paired(original.component_objects(), _without(extensive.component_objects(), added))
         )
@@ -121,9 +124,17 @@ class ExtensiveForm(Transformation):
                 suffix.update((mine, values[new]) for mine, new in new_of.items() if new in values)
 
 
-def _without(components: Iterable[Any], block: Any) -> Iterable[Any]:
-    """Components that are neither that block nor inside it."""
-    return (c for c in components if c is not block and c.parent_block() is not block)
+def _without(components: Iterable[Any], added: set[int]) -> Iterable[Any]:
+    """Components that are neither one of those blocks nor inside one."""
+    return (c for c in components if not _is_in(c, added))
+
+
+def _is_in(component: Any, blocks: set[int]) -> bool:
+    while component is not None:
+        if id(component) in blocks or id(component.parent_component()) in blocks:
+            return True
+        component = component.parent_block()
+    return False
 
 
 def _paired(mine: Iterable[Any], theirs: Iterable[Any]) -> list[tuple[Any, Any]]:
@@ -189,10 +200,14 @@ def _groups(model: Any) -> list[Group]:
             key = owner[key]
         return key
 
+    def unite(sources: Sequence[RandomSource]) -> None:
+        for other in sources[1:]:
+            owner[root(id(other))] = root(id(sources[0]))
+
     for integrand in _integrands(model):
         for part in summands(integrand, scan(integrand)):
-            for other in part.sources[1:]:
-                owner[root(id(other))] = root(id(part.sources[0]))
+            unite(part.sources)
+    unite(sources_of(tuple(random_of_recourse(model))))
     groups: dict[int, Group] = {}
     for key, entry in readers.items():
         groups.setdefault(root(key), []).append(entry)

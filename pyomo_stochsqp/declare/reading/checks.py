@@ -88,7 +88,7 @@ def check_contents(seen: Contents, where: Any, outside: bool = False, *scenario:
             if getattr(where, "ctype", None) is Constraint:
                 recourse = (
                     " If it is to hold in every scenario, with decisions that are made when the "
-                    "numbers are known, write one Block per scenario and E(m.scenario[:].cost)."
+                    "numbers are known, put these and the row into a Recourse block."
                 )
             raise ModelError(
                 f"'{where.name}': RandomParam '{member.name}' is used outside an expectation. Put "

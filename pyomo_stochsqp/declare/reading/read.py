@@ -20,6 +20,7 @@ from ..functionals.chance import by_quantile
 from ..functionals.kinks import has_kinks, smoothed, smoothed_scenarios
 from ..program import Definition, Function, Row, StochasticProgram, Term
 from ..randomness.numbering import Randomness
+from ..recourse_block import recourse_blocks, with_recourse
 from ..scan import Contents, scan
 from .checks import (
     bounds_of,
@@ -64,6 +65,7 @@ def read_model(
     """
     check_constructed(model)
     check_components(model)
+    _refuse_recourse(model)
     reader = _Reader(as_written)
     objective = _single_objective(model)
     target, _ = reader.function(0.0 if objective is None else objective.expr, objective)
@@ -103,6 +105,15 @@ def read_model(
         definitions=reader.numbered_definitions(),
         rounded=reader.rounded,
     )
+
+
+def _refuse_recourse(model: Any) -> None:
+    if with_recourse(model):
+        raise ModelError(
+            f"Recourse '{recourse_blocks(model)[0].name}' depends on random numbers, and what is "
+            "asked for here looks at models without recourse. Write its scenarios out first, with "
+            "TransformationFactory('stochsqp.extensive_form').create_using(model, n_scenarios=...)."
+        )
 
 
 def read_formula(node: RandomFormula) -> StochasticProgram:

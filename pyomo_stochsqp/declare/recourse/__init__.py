@@ -1,0 +1,25 @@
+r"""Recourse: decisions that are made when the random numbers are known.
+
+    min_x  f(x) + E[ Q(x, w) ],      Q(x, w) = min_y { q(w, x, y) : rows of x, y and w hold }
+
+two_stage     the record of a two-stage program, as expressions
+read          a model becomes that record
+affine        a record with affine functions, as matrices that depend on w
+written_out   one copy of the second stage for every scenario
+"""
+
+from .affine import AffineTwoStage, NotAffineError, affine
+from .read import read_two_stage
+from .two_stage import RandomMatrix, RandomNumbers, TwoStage
+from .written_out import write_recourse_out
+
+__all__ = [
+    "AffineTwoStage",
+    "NotAffineError",
+    "RandomMatrix",
+    "RandomNumbers",
+    "TwoStage",
+    "affine",
+    "read_two_stage",
+    "write_recourse_out",
+]
