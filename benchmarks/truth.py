@@ -4,7 +4,8 @@ r"""True errors of iterates, and the paper's rule for the best of them (eq. best
 
 The least-squares residual is the projection of grad f on the null space of J: with J' = QR it is
 g - Q Q'g, so that whole stacks of iterates take one call. Q'g and R also give the true direction
-d of eq. linear_system with H = I, and with it the true trial merit parameter.
+d of eq. linear_system with H = I, and with it the true trial merit parameter. Rows that share no
+variable are orthogonal: then Q is J' with columns of unit length, and R is diagonal.
 
 Best iterate of a set: the smallest max(infeasibility, stationarity) if some iterate is feasible to
 1e-4; otherwise the smallest infeasibility. It needs true values, which no method sees, and picks
@@ -49,7 +50,8 @@ def true_values(problem: Problem, g: Array, c: Array, J: Array, sigma: float = 0
     fine = np.isfinite(g).all(1) & np.isfinite(r).all(1) & np.isfinite(transposed).all((1, 2))
     transposed[~fine] = 0.0
     with np.errstate(all="ignore"):
-        Q, R = np.linalg.qr(transposed)
+        share_none = np.bincount(problem.jac_indices, minlength=1).max() <= 1
+        Q, R = (_lengths if share_none else np.linalg.qr)(transposed)
         residual = g - (Q @ (Q.transpose(0, 2, 1) @ g[:, :, None]))[:, :, 0]
         pivots = np.abs(np.diagonal(R, axis1=1, axis2=2))
         full_rank = fine & (pivots.min(1) > RANK * pivots.max(1))
@@ -67,6 +69,13 @@ def true_values(problem: Problem, g: Array, c: Array, J: Array, sigma: float = 0
         infeasibility = np.where(fine, np.abs(r).max(1, initial=0.0), np.inf)
         stationarity = np.where(fine, np.abs(residual).max(1, initial=0.0), np.inf)
     return TrueValues(infeasibility, stationarity, trial)
+
+
+def _lengths(transposed: Array) -> tuple[Array, Array]:
+    """Q and R where the columns are orthogonal."""
+    lengths = np.sqrt((transposed * transposed).sum(axis=1))
+    R = lengths[:, None, :] * np.eye(lengths.shape[1])
+    return transposed / np.where(lengths > 0.0, lengths, 1.0)[:, None, :], R
 
 
 @dataclass(frozen=True)

@@ -111,13 +111,14 @@ def _number(value: float) -> str:
 
 
 def _boxes_of(results: ResultFile, row: list[Setting], column: int, ax: Any) -> None:
-    width = 0.8 / len(SHOWN)
-    for i, (method, which, _, colour) in enumerate(SHOWN):
+    shown = [s for s in SHOWN if records(results, s[0])]
+    width = 0.8 / len(shown)
+    for i, (method, which, _, colour) in enumerate(shown):
         positions, data = [], []
         for j, setting in enumerate(row):
             lines = records(results, method, setting.name)
             if lines:
-                positions.append(j + (i - 1) * width)
+                positions.append(j + (i - 0.5 * (len(shown) - 1)) * width)
                 data.append(np.log10(errors(lines, which)[:, column]))
         if data:
             style = {"color": "black", "linewidth": 0.8}
@@ -141,8 +142,10 @@ def histogram(results: ResultFile) -> Any:
     logs = np.log10(np.maximum(taus, 1e-16))
     figure, ax = plt.subplots(figsize=(5, 3.2), layout="constrained")
     ax.hist(logs, bins=np.arange(np.floor(logs.min()), 0.01, 0.25), color="tab:red", log=True)
-    ax.axvline(np.log10(TAU_MIN), color="black", linestyle=":", label="τ_min of the paper")
-    ax.set_xlabel("log10 of the final merit parameter")
+    ax.axvline(
+        np.log10(TAU_MIN), color="black", linestyle=":", label=r"$\bar\tau_{\min}$ of the paper"
+    )
+    ax.set_xlabel(r"$\log_{10}$ of the final merit parameter")
     ax.set_ylabel(f"instances (of {len(taus)})")
     ax.legend(fontsize=8, loc="upper center")
     return figure
@@ -167,7 +170,8 @@ def profiles(results: ResultFile) -> Any:
         ax.grid(alpha=0.3)
     for ax in axes.flat[len(names) :]:
         ax.set_axis_off()
-    handles = [Patch(color=c, label=f"(ε_g, ε_c, ε_J) = {s.variances}") for s, c in NOISES]
+    name = r"$(\epsilon_g, \epsilon_c, \epsilon_J)$"
+    handles = [Patch(color=c, label=f"{name} = {s.variances}") for s, c in NOISES]
     figure.legend(handles=handles, loc="outside upper center", ncols=2, fontsize=9)
     seeds = len({r["seed"] for r in records(results, "profile")})
     figure.supxlabel(

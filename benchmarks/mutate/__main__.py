@@ -2,6 +2,7 @@ r"""python -m benchmarks.mutate             all groups: how many mutants the tes
 python -m benchmarks.mutate sqp          one of them
 ... --files merit.py stepsize.py         some of its files
 ... --survivors                          only those that survived last time, if the file is the same
+... --every 4                            a fourth of them, evenly over each file
 ... --list                               what would be tried
 
 A mutant is killed if a test of its group fails. The survivors are printed: each is a mistake that
@@ -100,54 +101,58 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 continue
             if given.list:
                 source = (ROOT / group.folder / file).read_text()
-                print(*(f"{file} {mutant}" for mutant in mutants(source)), sep="\n")
+                chosen = list(mutants(source))[:: given.every]
+                print(*(f"{file} {mutant}" for mutant in chosen), sep="\n")
                 continue
-            line = examine(name, group, file, results if given.survivors else None)
+            line = examine(name, group, file, given.every, results if given.survivors else None)
             results.append(line)
-            killed = line["mutants"] - len(line["survivors"])
-            print(f"{name}/{file}: {killed} of {line['mutants']} killed", flush=True)
+            killed = line["tried"] - len(line["survivors"])
+            print(f"{name}/{file}: {killed} of {line['tried']} killed", flush=True)
             print(*(f"    {mutant}" for mutant in line["survivors"]), sep="\n", flush=True)
     if not given.list:
         print(write_table(results))
     return 0
 
 
-def examine(name: str, group: Group, file: str, last: ResultFile | None) -> Record:
-    """Which mutants of a file survive; of those that did ``last`` time, if the file is the same."""
+def examine(name: str, group: Group, file: str, every: int, last: ResultFile | None) -> Record:
+    """Which of every n-th mutant of a file survive; of those that did ``last`` time, if the file is
+    the same."""
     path = ROOT / group.folder / file
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
     tests = sorted(group.tests, key=lambda t: path.stem not in t)
     found = list(mutants(path.read_text()))
-    tried = found
+    tried = found[::every]
+    number = len(tried)
     if last is not None and (name, file) in last and last[(name, file)]["digest"] == digest:
+        number = last[(name, file)]["tried"]
         tried = [m for m in found if str(m) in last[(name, file)]["survivors"]]
     survivors = [str(m) for m in tried if passes(ROOT, tests, (path, m.source))]
-    line = {"group": name, "file": file, "digest": digest, "mutants": len(found)}
+    line = {"group": name, "file": file, "digest": digest, "mutants": len(found), "tried": number}
     return line | {"survivors": survivors}
 
 
 def write_table(results: ResultFile) -> str:
     """How many mutants are killed, by file; also for the docs."""
-    rows = ["| file | mutants | killed |", "|---|---|---|"]
-    total = alive = 0
+    rows = ["| file | mutants | tried | killed |", "|---|---|---|---|"]
+    sums = [0, 0, 0]
     for name, group in GROUPS.items():
         for file in group.files:
             if (name, file) not in results:
                 continue
             line = results[(name, file)]
-            left = len(line["survivors"])
-            total, alive = total + line["mutants"], alive + left
-            killed = f"{line['mutants'] - left} ({share(line['mutants'], left)})"
-            rows.append(f"| `{group.folder}/{file}` | {line['mutants']} | {killed} |")
-    rows.append(f"| all | {total} | {total - alive} ({share(total, alive)}) |")
+            numbers = [line["mutants"], line["tried"], line["tried"] - len(line["survivors"])]
+            rows.append(_row(f"`{group.folder}/{file}`", numbers))
+            sums = [a + b for a, b in zip(sums, numbers, strict=True)]
+    rows.append(_row("all", sums))
     path = RESULTS / "mutate" / "tables.md"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(rows) + "\n")
     return path.read_text()
 
 
-def share(total: int, alive: int) -> str:
-    return f"{100 * (total - alive) / max(total, 1):.1f} %"
+def _row(name: str, numbers: Sequence[int]) -> str:
+    number, tried, killed = numbers
+    return f"| {name} | {number} | {tried} | {killed} ({100 * killed / max(tried, 1):.1f} %) |"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -159,6 +164,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("groups", nargs="*", choices=[*GROUPS, []], metavar="GROUP")
     parser.add_argument("--files", nargs="+")
     parser.add_argument("--survivors", action="store_true", help="only those of the last run")
+    parser.add_argument("--every", type=int, default=1, help="only every n-th mutant of a file")
     parser.add_argument("--list", action="store_true", help="the mutants, without running them")
     return parser
 

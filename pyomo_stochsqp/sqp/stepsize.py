@@ -20,6 +20,8 @@ from __future__ import annotations
 from math import floor, log, sqrt
 
 GROWTH = 1.1
+#: of the quotient of logarithms: a power of 1.1 is on the grid
+ROUNDING = 1e-12
 STEP_RULES = ("max", "grid", "min")
 
 
@@ -48,6 +50,6 @@ def choose_step(rule: str, alpha_min: float, alpha_max: float) -> float:
     """The step a rule takes in [alpha_min, alpha_max]."""
     if rule == "max":
         return alpha_max
-    if rule == "min" or alpha_max <= alpha_min * GROWTH:
+    if rule == "min" or alpha_max <= alpha_min:
         return alpha_min
-    return alpha_min * GROWTH ** floor(log(alpha_max / alpha_min) / log(GROWTH) * (1 + 1e-15))
+    return alpha_min * GROWTH ** floor(log(alpha_max / alpha_min) / log(GROWTH) + ROUNDING)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -64,6 +66,25 @@ def test_true_errors_are_least_squares_residuals(m, n):
         quadratic = g[k] @ d + 0.5 * d @ d
         expected = 0.9 * np.abs(c[k]).sum() / quadratic if quadratic > 0 else np.inf
         assert values.trial[k] == pytest.approx(expected, rel=1e-8)
+
+
+def test_rows_that_share_no_variable():
+    """The short way gives what the long way gives, and knows a row that vanishes."""
+    sparse = Problem.equalities(np.zeros(5), 2)
+    sparse = replace(sparse, jac_indptr=np.array([0, 3, 5]), jac_indices=np.array([0, 2, 4, 1, 3]))
+    g, c, values = (stack[:, :5] for stack in random_stack(5, 5))
+    dense = np.zeros((len(g), 2, 5))
+    dense[:, 0, [0, 2, 4]], dense[:, 1, [1, 3]] = values[:, :3], values[:, 3:]
+    short_way = true_values(sparse, g, c[:, :2], values)
+    full = Problem.equalities(np.zeros(5), 2)
+    long_way = true_values(full, g, c[:, :2], dense.reshape(len(g), 10))
+    for name in ("infeasibility", "stationarity", "trial"):
+        np.testing.assert_allclose(getattr(short_way, name), getattr(long_way, name), rtol=1e-9)
+    values[0, :3] = 0.0
+    without = true_values(sparse, g, c[:, :2], values)
+    expected = np.abs(g[0, [0, 2, 4]]).max()
+    assert without.stationarity[0] >= expected
+    assert without.stationarity[1:] == pytest.approx(short_way.stationarity[1:])
 
 
 def test_dependent_rows_and_values_that_are_not_numbers():

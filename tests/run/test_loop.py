@@ -8,6 +8,7 @@ import pytest
 from pyomo_stochsqp.certify import Tolerances
 from pyomo_stochsqp.method import Stop
 from pyomo_stochsqp.oracle import EvaluationIssue
+from pyomo_stochsqp.run import Judge
 from tests.run.runs import Runner, StagedRunner
 from tests.sqp.oracles import noisy_sphere, tilting
 
@@ -161,3 +162,28 @@ def test_an_undefined_start_ends_with_the_issue(runner):
     assert outcome.stop is Stop.EVALUATION_ERROR
     assert "tilt: overflow" in outcome.message
     assert outcome.best is None
+
+
+def test_looks_are_taken_on_samples_that_no_iteration_sees(monkeypatch):
+    runner = Runner()
+    drawn = {"look": set(), "iteration": set()}
+    purpose = ["iteration"]
+    draw, samples = runner.oracle.draw, Judge.samples
+
+    def recorded(stream, k, batch):
+        drawn[purpose[-1]].add((stream, k))
+        return draw(stream, k, batch)
+
+    def looking(judge, number, scenarios):
+        purpose.append("look")
+        try:
+            return samples(judge, number, scenarios)
+        finally:
+            purpose.pop()
+
+    runner.oracle.draw = recorded
+    monkeypatch.setattr(Judge, "samples", looking)
+    runner.run(300)
+    assert len(drawn["iteration"]) > 300
+    assert len(drawn["look"]) > 100
+    assert not drawn["look"] & drawn["iteration"]

@@ -185,3 +185,14 @@ def test_dependent_rows_end_the_run_with_an_issue():
     state = method.step(method.start(oracle.problem.x0))
     assert "linearly dependent" in str(state.issue)
     assert np.array_equal(state.x, oracle.problem.x0)
+
+
+def test_without_rows_a_step_is_a_gradient_step():
+    """m = 0: d = -g, nothing to violate, tau stays, alpha_phi = 2 (1 - eta) beta tau |g|^2 / D."""
+    oracle = ExactOracle([1.0, -2.0], 0, lambda x: (0.5 * x @ x, x, [], []))
+    method = algorithm_1(oracle, lipschitz=(3.0, 0.0), eta=0.25, theta=100.0)
+    state = method.step(method.start(oracle.problem.x0))
+    assert state.violation == 0.0
+    assert state.tau == Parameters().tau0
+    assert state.alpha == pytest.approx(2 * 0.75 / 3.0)
+    assert state.x == pytest.approx([0.5, -1.0])

@@ -111,3 +111,20 @@ def test_grid_rule_equals_the_literal_search(low, high):
     while 1.1 ** (t + 1) * low <= high:
         t += 1
     assert stepsize.choose_step("grid", low, high) == pytest.approx(1.1**t * low, rel=1e-12)
+
+
+@pytest.mark.parametrize("low", [1e-9, 0.037, 0.1, 2.0])
+def test_a_step_on_the_grid_stays_there(low):
+    """Rounding in the logarithms must not cost a factor of 1.1."""
+    for t in range(1, 200):
+        high = low * 1.1**t
+        assert stepsize.choose_step("grid", low, high) == pytest.approx(high, rel=1e-12)
+        assert stepsize.choose_step("grid", low, high * (1 - 1e-9)) < 0.95 * high
+
+
+@pytest.mark.parametrize(("decrease", "v", "DN"), [(1e-3, 0.4, 1e-13), (1.0, 0.7, 1e-14)])
+def test_alpha_phi_without_cancellation(decrease, v, DN):
+    """2 v - decrease is positive and far larger than sqrt(DN v): the root is 2 v / (2 v - decrease)
+    but for 1e-13, and the textbook formula would lose most of its digits."""
+    alpha = stepsize.largest_decreasing_step(decrease, v, DN)
+    assert alpha == pytest.approx(2 * v / (2 * v - decrease), rel=1e-12)

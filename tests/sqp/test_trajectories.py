@@ -134,3 +134,27 @@ def test_the_preset_from_the_front_door():
     estimate = estimates_of(setup.oracle, (32,))
     x = setup.oracle.problem.x0
     compare(setup.method, estimate, x, lambda k: 0.5, L, Gamma, require, 150)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_the_preset_on_the_papers_problems(exact, name):
+    """preset='paper' from the front door, with data whose noise is in f, c and their gradients."""
+    m = build(name)
+    n, rows = len(m.x), len(m.c)
+    noise = np.random.default_rng(1).normal(0.0, 0.05, (400, n + rows))
+    m.w = RandomParam(range(n + rows), data=noise)
+    m.objective.set_value(E(m.objective.expr + sum(m.w[j] * m.x[j + 1] for j in range(n))))
+    for i in range(1, rows + 1):
+        error = m.w[n + i - 1] * (1 + m.x[1 + i % n])
+        m.c[i].set_value(E(m.c[i].body + error) == pyo.value(m.c[i].upper))
+    require = Require(tau0=0.6, eta=0.4, sigma=0.2, eps_tau=0.05, eps_xi=0.1, theta=4.0)
+    L, Gamma = exact(name)[1]
+    options = {
+        "preset": "paper", "seed": 2, "batch_size": 8, "beta": 0.3, "lipschitz": (L, Gamma),
+        "merit_parameter": 0.6, "decrease_fraction": 0.4, "feasibility_share": 0.2,
+        "merit_decrease": 0.05, "ratio_decrease": 0.1, "step_range": 4.0,
+    }  # fmt: skip
+    setup = prepare(m, validated(options))
+    estimate = estimates_of(setup.oracle, (8,))
+    x = setup.oracle.problem.x0
+    compare(setup.method, estimate, x, lambda k: 0.3, L, Gamma, require, 100)
