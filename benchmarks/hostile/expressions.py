@@ -202,7 +202,9 @@ def judged(expected: Expected, found: Any, noticed: bool) -> str:
         return "right"
     if not np.isfinite(found).all():
         return "extreme" if expected.extreme else "no Hessian"
-    return "right" if expected.agrees(found) else "wrong"
+    if expected.agrees(found):
+        return "right"
+    return "extreme" if expected.extreme else "wrong"
 
 
 def trial(seed: int, count: int, jit: bool, verbose: bool) -> Counter[str]:

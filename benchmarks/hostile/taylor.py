@@ -35,7 +35,7 @@ class Arithmetic:
     """Operations on such numbers, remembering what floats may find difficult."""
 
     def __init__(self, noise: float = 0.0, seed: int = 0, literal: bool = False):
-        """``literal``: e - e and 0 * e depend on variables, if only with derivatives zero."""
+        """``literal``: e - e and zero times e depend on variables, with derivatives zero."""
         self.literal = literal
         self.extreme = self.beyond = False
         self._noise = noise
@@ -68,7 +68,7 @@ class Arithmetic:
     def multiply(self, a: Number, b: Number) -> Number:
         if a.g is None:
             a, b = b, a
-        if a.g is None:
+        if a.g is None or (b.g is None and b.v == 0 and not self.literal and np.isfinite(a.v)):
             return self._made(a.v * b.v)
         if b.g is None:
             return self._made(a.v * b.v, a.g * b.v, a.H * b.v)

@@ -49,6 +49,11 @@ class FinishedRun:
         return int(self.outcome.state.k)
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """What went wrong beside the run."""
+        return self.outcome.warnings
+
+    @property
     def samples(self) -> int:
         """Scenarios drawn."""
         return int(self.outcome.state.samples)
@@ -72,7 +77,7 @@ class FinishedRun:
                 *(("caution", caution) for caution in point.cautions),
             ]
         work = f"{self.iterations} iterations, {self.samples} scenarios, {outcome.seconds:.2f} s"
-        rows.append(("run", work))
+        rows += [("run", work), *(("warning", warning) for warning in self.warnings)]
         table = TextTable(("", ""), rows, left=(0, 1))
         return [Verdict(self.message, outcome.stop is Stop.CONVERGED), table]
 
@@ -99,6 +104,7 @@ class NoRun:
     certificate: None = None
     iterations: int = 0
     samples: int = 0
+    warnings: tuple[str, ...] = ()
 
     def shown(self) -> list[Shown]:
         """The message."""

@@ -51,7 +51,9 @@ class RunLog:
         self, streams: Sequence[Any], budget: Budget, tolerances: Tolerances, sign: int = 1
     ):
         self._text = io.StringIO()
-        self._streams = [self._text, *streams]
+        self._streams: Sequence[Any] = [self._text, *streams]
+        #: why a stream is no longer written to
+        self.trouble = ""
         self._bars = [s for s in streams if _is_terminal(s)]
         self._budget = budget
         self._tolerances = tolerances
@@ -73,9 +75,19 @@ class RunLog:
     def write(self, text: str) -> None:
         """One or more whole lines."""
         self._erase_bar()
-        for stream in self._streams:
-            stream.write(text + "\n")
-            stream.flush()
+        self._put(self._streams, text + "\n")
+
+    def _put(self, streams: Sequence[Any], text: str) -> None:
+        """Write; a stream that fails (a closed pipe, a full disk) is written to no more, because
+        nobody wants to lose a run for its log."""
+        for stream in list(streams):
+            try:
+                stream.write(text)
+                stream.flush()
+            except Exception as error:
+                self.trouble = f"the log could not be written ({error})"
+                self._streams = [s for s in self._streams if s is not stream]
+                self._bars = [s for s in self._bars if s is not stream]
 
     def __call__(self, progress: Progress) -> None:
         k = progress.state.k
@@ -140,6 +152,7 @@ class RunLog:
                 f"Certificate  {in_words(best, problem.row_names, problem.variable_names)}",
                 *(f"Caution      {caution}" for caution in cautions(best)),
             ]
+        lines += [f"Warning      {warning}" for warning in outcome.warnings]
         lines.append(
             f"\n{state.k} iterations, {state.samples} scenarios, {outcome.seconds:.2f} seconds"
         )
@@ -152,16 +165,13 @@ class RunLog:
             picture = f"iteration {state.k}, {state.samples} scenarios, {progress.seconds:.1f} s"
         else:
             picture = progress_line(share, what, progress.seconds)
-        for stream in self._bars:
-            stream.write(f"\r{picture}\x1b[K")
-            stream.flush()
         self._bar_shown = True
+        self._put(self._bars, f"\r{picture}\x1b[K")
 
     def _erase_bar(self) -> None:
         if self._bar_shown:
-            for stream in self._bars:
-                stream.write("\r\x1b[K")
             self._bar_shown = False
+            self._put(self._bars, "\r\x1b[K")
 
 
 def progress_line(share: float, what: str, seconds: float) -> str:

@@ -4,8 +4,8 @@ A checkpoint is one ``.npz`` file of plain arrays (nothing is pickled) with ever
 from one iteration to the next: the method's state (see records.py), the history, the certificates.
 Random streams are counters and fixed samples have names, so that the state says what to draw again.
 
-It is written to a second file that then takes the place of the first. A process killed at any time
-leaves the last complete checkpoint behind.
+The file is replaced as a whole (safe_file.py): a process killed at any time leaves the last
+complete checkpoint behind. A write that fails is told and tried again later; the run goes on.
 
 Whether it may be continued is decided by what is stored beside the run: labels that must be equal
 (the version, the model's names), and a probe, the estimate of (g, c, J) at the checkpoint's
@@ -15,8 +15,8 @@ changed number in an expression, in a Param or in the data, another seed.
 
 from __future__ import annotations
 
+import io
 import json
-import os
 import time
 import zipfile
 from collections.abc import Callable, Iterable, Mapping
@@ -98,10 +98,10 @@ class Checkpoint:
         )
 
 
-def save(
-    path: str, progress: Progress, labels: Mapping[str, str], note: str, oracle: Oracle
-) -> None:
-    """Write a checkpoint; the file is always a complete one."""
+def packed_run(
+    progress: Progress, labels: Mapping[str, str], note: str, oracle: Oracle
+) -> memoryview:
+    """The content of a checkpoint."""
     records: list[NDArray[Any]] = []
     structure = packed(progress.state, records)
     arrays: Arrays = {
@@ -117,12 +117,9 @@ def save(
         "structure": np.asarray(json.dumps(structure)),
     }
     arrays |= {f"record.{i}": array for i, array in enumerate(records)}
-    fresh = f"{path}.new"
-    with open(fresh, "wb") as file:
-        np.savez(file, **arrays)  # type: ignore[arg-type]
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(fresh, path)
+    content = io.BytesIO()
+    np.savez(content, **arrays)  # type: ignore[arg-type]
+    return content.getbuffer()
 
 
 def load(path: str) -> Checkpoint:
@@ -144,11 +141,20 @@ def load(path: str) -> Checkpoint:
 class Keeper:
     """Writes checkpoints during a run. An observer of the loop."""
 
-    def __init__(self, write: Callable[[Progress], None], every: int | None):
+    def __init__(
+        self,
+        write: Callable[[Progress], None],
+        every: int | None,
+        tell: Callable[[str], None] = lambda _: None,
+    ):
+        """``tell`` is called with the first failure of several."""
         self._write = write
         self._every = every
+        self._tell = tell
         self._due = inf if every is not None else 0.0
         self._kept: Any = None
+        #: why the last attempt to write has failed
+        self.trouble = ""
 
     def __call__(self, progress: Progress) -> None:
         if self._every is not None:
@@ -163,8 +169,22 @@ class Keeper:
     def keep(self, progress: Progress) -> None:
         """Write now, unless this state is on disk already or could not be evaluated."""
         if progress.state is not self._kept and progress.state.issue is None:
-            self._write(progress)
-            self._kept = progress.state
+            try:
+                self._write(progress)
+            except (OSError, MemoryError) as error:
+                first, self.trouble = not self.trouble, self._what_failed(progress, error)
+                if first:
+                    self._tell(self.trouble)
+            else:
+                self._kept, self.trouble = progress.state, ""
+
+    def _what_failed(self, progress: Progress, error: Exception) -> str:
+        holds = "none was written before"
+        if self._kept is not None:
+            holds = f"the file still holds iteration {self._kept.k}"
+        why = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        k = progress.state.k
+        return f"the checkpoint of iteration {k} could not be written ({why}); {holds}"
 
 
 def probe_of(oracle: Oracle, x: Vector) -> Vector:

@@ -60,6 +60,8 @@ class Outcome:
     #: the table of all certificates, the last ones included
     certificates: History
     seconds: float
+    #: what went wrong beside the run: it has no effect on the answer
+    warnings: tuple[str, ...] = ()
 
     @property
     def state(self) -> JudgedState:

@@ -1,13 +1,15 @@
 """Checkpoints: bit-for-bit resume, refusals, and files that are always complete."""
 
 import os
+import stat
 import time
 
 import numpy as np
 import pytest
 
 from pyomo_stochsqp.errors import CheckpointError
-from pyomo_stochsqp.run.checkpoint import Keeper, load, save
+from pyomo_stochsqp.run.checkpoint import Keeper, load, packed_run
+from pyomo_stochsqp.run.safe_file import SafeFile
 from pyomo_stochsqp.solve import RECORDS
 from tests.run.packing import same_bits
 from tests.run.runs import Runner, StagedRunner
@@ -19,7 +21,8 @@ SAMPLES = 100_000  # batches that grow would not end otherwise
 
 def saved(path, runner, iterations, progress=None):
     outcome = runner.run(iterations, progress=progress, max_samples=SAMPLES)
-    save(str(path), outcome.progress, LABELS, "note", runner.oracle)
+    with SafeFile(str(path)) as file:
+        file.write(packed_run(outcome.progress, LABELS, "note", runner.oracle))
     return outcome
 
 
@@ -96,19 +99,89 @@ def test_files_that_are_no_checkpoints(tmp_path):
         load(str(tmp_path / "other.npz"))
 
 
-def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
-    runner = Runner()
+@pytest.mark.parametrize("call", ["open", "write", "fsync", "close", "replace"])
+def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch, call):
     path = tmp_path / "run.npz"
-    saved(path, runner, 10)
-    before = path.read_bytes()
+    path.write_bytes(b"old")
+    real = getattr(os, call)
 
     def broken(*args, **kwds):
+        if call == "close":
+            real(*args)
         raise OSError("disk full")
 
-    monkeypatch.setattr(os, "fsync", broken)
-    with pytest.raises(OSError, match="disk full"):
-        saved(path, runner, 20)
-    assert path.read_bytes() == before
+    with SafeFile(str(path)) as file:
+        with monkeypatch.context() as patch:
+            patch.setattr(os, call, broken)
+            with pytest.raises(OSError, match="disk full"):
+                file.write(b"new")
+        assert path.read_bytes() == b"old"
+        file.write(b"newer")
+    assert path.read_bytes() == b"newer"
+    assert os.listdir(tmp_path) == ["run.npz"]
+
+
+def test_permissions_and_links_stay(tmp_path):
+    (tmp_path / "real.npz").write_bytes(b"old")
+    (tmp_path / "real.npz").chmod(0o640)
+    (tmp_path / "link.npz").symlink_to("real.npz")
+    with SafeFile(str(tmp_path / "link.npz")) as file:
+        file.write(b"new")
+    assert (tmp_path / "link.npz").is_symlink()
+    assert (tmp_path / "real.npz").read_bytes() == b"new"
+    assert stat.S_IMODE((tmp_path / "real.npz").stat().st_mode) == 0o640
+
+
+def test_what_is_no_regular_file_is_refused_and_stays(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "directory").mkdir()
+    for path, complaint in (
+        (tmp_path / "pipe", "not a regular file"),
+        (tmp_path / "directory", "not a regular file"),
+        (tmp_path / "missing" / "run.npz", "there is no directory"),
+        ("/dev/null", "not a regular file"),
+    ):
+        with pytest.raises(CheckpointError, match=complaint), SafeFile(str(path)):
+            pass
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+    with SafeFile(str(tmp_path / "run.npz")) as file:
+        os.mkfifo(tmp_path / "run.npz")  # while the run goes on
+        with pytest.raises(OSError, match="not a regular file"):
+            file.write(b"new")
+
+
+def test_two_runs_cannot_share_a_file(tmp_path):
+    path = str(tmp_path / "run.npz")
+    with SafeFile(path):
+        with pytest.raises(CheckpointError, match="being written by another run"), SafeFile(path):
+            pass
+        with SafeFile(str(tmp_path / "other.npz")):
+            pass
+    (tmp_path / "run.npz.12-0123abcd.new").write_bytes(b"left by a run that was killed")
+    (tmp_path / "run.npz.new").write_bytes(b"the user's")
+    with SafeFile(path):
+        pass
+    assert os.listdir(tmp_path) == ["run.npz.new"]
+
+
+def test_a_keeper_that_cannot_write_tells_it_once_and_tries_again():
+    told, written = [], []
+
+    def write(progress):
+        if 20 < progress.state.k < 70:
+            raise OSError(28, "No space left on device")
+        written.append(progress.state.k)
+
+    keeper = Keeper(write, every=10, tell=told.append)
+    Runner().run(60, [keeper])
+    assert written == [10, 20]
+    assert told == [
+        "the checkpoint of iteration 30 could not be written (No space left on device); the file "
+        "still holds iteration 20"
+    ]
+    assert "iteration 60" in keeper.trouble
+    Runner().run(100, [keeper])
+    assert written[-1] == 100 and not keeper.trouble
 
 
 def test_the_keeper_writes_at_its_interval():

@@ -19,6 +19,7 @@ def json_report(results: StochSQPResults) -> dict[str, Any]:
         "termination_condition": results.termination_condition.name,
         "solution_status": results.solution_status.name,
         "message": info.message,
+        "warnings": list(results.warnings),
         "objective": info.get("objective_estimate").value() if certificate else None,
         "iterations": info.iteration_count,
         "samples": info.samples,

@@ -54,6 +54,11 @@ class RunReport:
         return self._run.iterations
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """What went wrong beside the run, such as a checkpoint that could not be written."""
+        return self._run.warnings
+
+    @property
     def samples(self) -> int:
         """Scenarios drawn."""
         return self._run.samples

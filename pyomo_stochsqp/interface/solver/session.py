@@ -2,17 +2,22 @@ r"""One run, with everything that watches it: log, callback, checkpoint, signals
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ...report.banner import banner
 from ...report.log import RunLog
 from ...run import Observer, Outcome, Progress
-from ...run.checkpoint import Checkpoint, Keeper, save
+from ...run.checkpoint import Checkpoint, Keeper, packed_run
 from ...run.interruption import Interruption
+from ...run.safe_file import SafeFile
 from ...solve import RECORDS, Setup
 from .callback import CallbackObserver
 from .resume import labels_of, note_of
+
+logger = logging.getLogger("pyomo_stochsqp")
 
 
 def run_session(
@@ -21,15 +26,16 @@ def run_session(
     streams: Sequence[Any] = (),
     checkpoint: Checkpoint | None = None,
     without_effect: Sequence[str] = (),
+    file: SafeFile | None = None,
 ) -> tuple[Outcome, str]:
-    """The outcome of a run and the text of its log."""
+    """The outcome of a run and the text of its log. Checkpoints go to ``file``."""
     progress = setup.beginning()
     if checkpoint is not None:
         checkpoint.check(labels_of(setup.program), setup.oracle)
         progress = checkpoint.restore(progress, RECORDS)
     log = RunLog(streams, setup.budget, setup.tolerances, setup.program.sign)
     log.write(banner(setup, options, progress, without_effect))
-    keeper = _keeper(setup, options)
+    keeper = None if file is None else _keeper(file, setup, options, log)
     observers: list[Observer] = [log]
     if options["callback"] is not None:
         observers.append(CallbackObserver(options["callback"], options["callback_every"], setup))
@@ -38,18 +44,21 @@ def run_session(
     with Interruption(keeper) as interruption:
         at_end = None if keeper is None else keeper.keep
         outcome = setup.run([*observers, interruption], progress, at_end)
+    troubles = ("" if keeper is None else keeper.trouble, log.trouble)
+    outcome = replace(outcome, warnings=tuple(trouble for trouble in troubles if trouble))
     log.summary(outcome, setup.oracle.problem)
     return outcome, log.text
 
 
-def _keeper(setup: Setup, options: Mapping[str, Any]) -> Keeper | None:
-    path = options["checkpoint"]
-    if path is None:
-        return None
+def _keeper(file: SafeFile, setup: Setup, options: Mapping[str, Any], log: RunLog) -> Keeper:
     labels = labels_of(setup.program)
     note = note_of({**options, "seed": setup.seed})
 
     def write(progress: Progress) -> None:
-        save(path, progress, labels, note, setup.oracle)
+        file.write(packed_run(progress, labels, note, setup.oracle))
 
-    return Keeper(write, options["checkpoint_every"])
+    def tell(trouble: str) -> None:
+        log.write(f"  warning: {trouble}")
+        logger.warning("checkpoint='%s': %s", file.path, trouble)
+
+    return Keeper(write, options["checkpoint_every"], tell)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import datetime
 import logging
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from math import inf
 from timeit import default_timer
@@ -23,7 +23,8 @@ from ...deadline import OutOfTime, time_limit
 from ...errors import EmptyModelError, InfeasibleModelError
 from ...report.finished import FinishedRun
 from ...run import Outcome
-from ...run.checkpoint import load
+from ...run.checkpoint import Checkpoint, load
+from ...run.safe_file import SafeFile
 from ...solve import Task, read, set_up
 from ...version import version_tuple
 from ..options.config import StochSQPConfig, given_options
@@ -114,6 +115,22 @@ class StochSQP(SolverBase):
                 given = continued(given, checkpoint)
             options = validated(given)
         options = ranks.common(options)
+        with ExitStack() as stack:
+            with ranks.faults():
+                file = _checkpoint_file(options, ranks, stack)
+            return self._run(model, given, options, config, ranks, deadline, checkpoint, file)
+
+    def _run(
+        self,
+        model: Any,
+        given: Mapping[str, Any],
+        options: Mapping[str, Any],
+        config: StochSQPConfig,
+        ranks: Together,
+        deadline: float,
+        checkpoint: Checkpoint | None,
+        file: SafeFile | None,
+    ) -> StochSQPResults:
         start = ranks.shared(None if checkpoint is None else checkpoint.start)
         with _until(deadline, LEAST_TO_READ), _timed(config.timer, "prepare"):
             with ranks.faults():
@@ -128,13 +145,22 @@ class StochSQP(SolverBase):
                     left = max(0.0, deadline - default_timer())
                     setup = replace(setup, budget=replace(setup.budget, time_limit=left))
                     idle = without_effect(given, options)
-                    outcome, log = run_session(setup, options, config.tee, checkpoint, idle)
+                    outcome, log = run_session(setup, options, config.tee, checkpoint, idle, file)
                     outcomes.append(outcome)
             else:
                 outcome = ranks.served()
         results = _results(task, outcome)
         results.solver_log = log
         return results
+
+
+def _checkpoint_file(
+    options: Mapping[str, Any], ranks: Together, stack: ExitStack
+) -> SafeFile | None:
+    """Where rank 0 writes checkpoints; refused here if it cannot be written."""
+    if options["checkpoint"] is None or not ranks.leads:
+        return None
+    return stack.enter_context(SafeFile(options["checkpoint"]))
 
 
 @contextmanager
