@@ -56,6 +56,7 @@ GROUPS = {
             "tests/sqp/test_schedule.py",
             "tests/sqp/test_algorithm.py",
             "tests/sqp/test_lemmas.py",
+            "tests/sqp/test_lemmas_of_tau.py",
         ),
     ),
     "certify": Group(

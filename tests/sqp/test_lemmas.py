@@ -1,12 +1,7 @@
-r"""The paper's lemmas and theorems on a problem whose constants are known.
-
-    f(x) = 1/2 x'Ax + b'x,       c_i(x) = 1/2 x'Q_i x + q_i'x - r_i,      i = 1, 2,
-
-so that L = |A|, gamma_i = |Q_i| and true values are exact. Noise is the paper's: Gaussian, with
-E|g - grad f|^2 = rho_g, E|c - c(x)|^2 = rho_c, E|J - grad c^T|_F^2 = rho_J.
+r"""The paper's lemmas and theorems on directions, steps and runs, on a problem whose constants are
+known (quadratic.py). Those about tau are in test_lemmas_of_tau.py.
 """
 
-from functools import lru_cache
 from itertools import pairwise
 from math import inf
 
@@ -14,74 +9,21 @@ import numpy as np
 import pytest
 
 from benchmarks.literal import literal_sqp
-from pyomo_stochsqp.kkt import KKTPattern, make_backend
-from pyomo_stochsqp.oracle import ITERATION_STREAM, Estimate, Problem, Sample
+from pyomo_stochsqp.oracle import ITERATION_STREAM
 from pyomo_stochsqp.oracles import GaussianNoiseOracle
-from pyomo_stochsqp.sqp import EqualitySubproblem, Parameters, make_schedule, merit
-
-N, M = 4, 2
-A = np.diag([1.0, 2.0, 3.0, 0.5])
-B = np.array([1.0, -1.0, 0.5, 2.0])
-Q = np.array([np.diag([0.5, -0.3, 0.2, 0.1]), np.diag([0.1, 0.4, -0.5, 0.2])])
-LINEAR = np.array([[1.0, 0.5, -0.5, 0.2], [-0.3, 1.0, 0.4, 0.6]])
-RIGHT = np.array([1.0, -0.5])
-L = float(np.linalg.norm(A, 2))
-GAMMA = float(sum(np.linalg.norm(q, 2) for q in Q))
-START = np.array([2.0, -1.0, 1.5, 0.5])
-
-
-class Quadratic:
-    """The problem as an exact oracle."""
-
-    def __init__(self):
-        self.problem = Problem.equalities(START, M)
-        self.sources = ()
-
-    def draw(self, stream, k, batch):
-        return Sample((), scenarios=0, exact=True)
-
-    def estimate(self, x, sample, objective=False):
-        f, g, c, J = values(x)
-        return Estimate(g, c, J.ravel(), f if objective else None)
-
-
-def values(x):
-    f = 0.5 * x @ A @ x + B @ x
-    c = 0.5 * np.einsum("i,kij,j->k", x, Q, x) + LINEAR @ x - RIGHT
-    J = np.einsum("kij,j->ki", Q, x) + LINEAR
-    return float(f), A @ x + B, c, J
-
-
-def subproblem():
-    problem = Quadratic().problem
-    backend = make_backend(KKTPattern.full(N, M), "dense", regularise=False)
-    return EqualitySubproblem(problem, backend)
-
-
-def true_direction(x):
-    """(d, y, q_min): the step without noise, and the smallest singular value of its matrix."""
-    _, g, c, J = values(x)
-    K = np.block([[np.eye(N), J.T], [J, np.zeros((M, M))]])
-    u = np.linalg.solve(K, -np.concatenate((g, c)))
-    return u[:N], u[N:], float(np.linalg.svd(K, compute_uv=False)[-1])
-
-
-@lru_cache
-def draws(variances, count, at=tuple(START), beta=1.0, batch=1, seed=3):
-    """Directions at a point from independent estimates, with the estimates."""
-    x = np.array(at)
-    oracle = GaussianNoiseOracle(Quadratic(), variances, lambda k: beta, seed)
-    solve = subproblem()
-    made = []
-    for k in range(1, count + 1):
-        e = oracle.estimate(x, oracle.draw(ITERATION_STREAM, k, (batch,)))
-        made.append((e, solve.direction(x, e, 1.0, 0.1)))
-    return made
-
-
-def reduction(tau, slope, c):
-    return merit.model_reduction(tau, slope, float(np.abs(c).sum()))
-
+from pyomo_stochsqp.sqp import Parameters, make_schedule
+from tests.sqp.quadratic import (
+    GAMMA,
+    START,
+    L,
+    M,
+    N,
+    Quadratic,
+    draws,
+    reduction,
+    true_direction,
+    values,
+)
 
 # -- Lemma solution_bias, Lemma solution_variance -------------------------------------------------
 
@@ -296,47 +238,3 @@ def test_the_average_of_a_run_falls_like_its_length():
         averages.append(total / length)
     products = np.array(averages) * (100, 400, 1600)
     assert products.max() < 2.0 * products.min()
-
-
-# -- Lemma prob-tau-good-k ------------------------------------------------------------------------
-
-
-def share_of_good_tau(variance, x, tau_before, p, count=1000):
-    """How often the updated tau is no larger than the true trial value at x."""
-    d, _, _ = true_direction(x)
-    _, g, c, _ = values(x)
-    quadratic = float(g @ d + 0.5 * d @ d)
-    true = merit.trial_merit_parameter(float(np.abs(c).sum()), quadratic, p.sigma)
-    good = 0
-    for e, m in draws((variance, variance, variance), count, tuple(x)):
-        trial = merit.trial_merit_parameter(
-            float(np.abs(e.c).sum()), m.slope + 0.5 * m.curvature, p.sigma
-        )
-        good += merit.updated_merit_parameter(tau_before, trial, p.eps_tau) <= true
-    return good / count, true
-
-
-def point_with_a_finite_trial():
-    """A point where the step to feasibility climbs, so that tau is limited."""
-    rng = np.random.default_rng(0)
-    while True:
-        x = rng.normal(size=N)
-        d, _, _ = true_direction(x)
-        _, g, c, _ = values(x)
-        if g @ d + 0.5 * d @ d > 0.1 and np.abs(c).sum() > 0.1:
-            return x
-
-
-def test_tau_is_good_with_a_probability_that_tends_to_one():
-    x, p = point_with_a_finite_trial(), Parameters(eps_tau=0.05)
-    shares = [share_of_good_tau(v, x, 100.0, p)[0] for v in (1.0, 1e-3, 1e-6)]
-    assert shares[0] < shares[1] <= shares[2] == 1.0
-    # without a margin it would be right half of the time at any noise
-    none = share_of_good_tau(1e-6, x, 100.0, Parameters(eps_tau=1e-9))[0]
-    assert 0.3 < none < 0.7
-
-
-def test_tau_is_good_for_certain_where_the_true_trial_is_large():
-    x, p = point_with_a_finite_trial(), Parameters()
-    _, true = share_of_good_tau(1e-6, x, 100.0, p, count=1)
-    assert share_of_good_tau(1.0, x, 0.999 * true, p)[0] == 1.0
