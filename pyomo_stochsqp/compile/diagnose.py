@@ -180,7 +180,7 @@ class _Run:
             return b
         numbers = [
             int(rows.start or 0) + b if isinstance(rows, slice) else int(rows[b])
-            for rows in self._batch.parts
+            for rows in self._batch.numbers
         ]
         sizes = [part.size or 1 for part in source.parts]
         return int(np.ravel_multi_index(numbers, sizes))

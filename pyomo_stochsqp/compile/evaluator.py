@@ -420,4 +420,5 @@ def _power_of_two(size: int) -> int:
 def _with_weights(batch: Batch) -> Batch:
     if batch.weights is not None:
         return batch
-    return Batch(batch.size, batch.parts, np.full(batch.size, 1.0 / batch.size))
+    weights = np.full(batch.size, 1.0 / batch.size)
+    return Batch(batch.size, batch.parts, weights, batch.numbers)

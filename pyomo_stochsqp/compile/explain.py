@@ -60,9 +60,12 @@ def _contents(evaluator: Evaluator, part: StreamPlan) -> list[str]:
     for info in streams.fields:
         if info.stream == part.stream:
             kind = "sparse table" if info.sparse else "table"
-            origin = "drawn" if info.matrix is None else kind
+            if info.matrix is None:
+                drawn = evaluator.program.sources[streams.streams[info.stream].source]
+                stored = drawn.parts[info.part].stored
+                kind = "table, read while it is used," if stored else "drawn"
             made = " (collected from the scenarios)" if info.position < 0 else ""
-            lines.append(f"  {origin} '{info.name}', {info.width} columns{made}")
+            lines.append(f"  {kind} '{info.name}', {info.width} columns{made}")
     for average in part.averages:
         rows = len(set(average.targets.tolist()))
         name = streams.fields[average.field].name

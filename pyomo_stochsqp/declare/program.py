@@ -33,11 +33,15 @@ Draw = Callable[[np.random.Generator, int], tuple[NDArray[np.float64], ...]]
 
 @dataclass(frozen=True, eq=False)
 class Field:
-    """One RandomParam's columns. ``matrix`` (rows x width: array, memory map or CSR) if finite."""
+    """One RandomParam's columns. ``matrix`` (rows x width: array, memory map or CSR) if finite.
+
+    Of a table that is read while it is used (randomness/readers/) it has the columns ``taken``.
+    """
 
     name: str
     width: int
     matrix: Any = None
+    taken: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +64,11 @@ class Part:
     heavy: bool = False
     #: keys of explicit scenarios (blocks or list positions), for messages
     scenario_keys: Sequence[Any] | None = None
+
+    @property
+    def stored(self) -> bool:
+        """Rows are read when they are drawn, because some of its tables are in files."""
+        return any(field.taken is not None for field in self.fields)
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,15 +205,21 @@ class Batch:
     """The rows drawn from one source for one estimate.
 
     ``parts[p]`` is, for a finite part, its row numbers (an integer array, or a slice of consecutive
-    rows) and, for a drawn part, one (size, width) array per field. ``weights`` average the rows
-    (they sum to one); None is the plain mean.
+    rows) and, for a part that is drawn or read, one (size, width) array per field. ``weights``
+    average the rows (they sum to one); None is the plain mean. ``numbers`` are the parts as they
+    were before rows were read.
     """
 
-    __slots__ = ("parts", "size", "weights")
+    __slots__ = ("numbers", "parts", "size", "weights")
 
     def __init__(
-        self, size: int, parts: tuple[Any, ...], weights: NDArray[np.float64] | None = None
+        self,
+        size: int,
+        parts: tuple[Any, ...],
+        weights: NDArray[np.float64] | None = None,
+        numbers: tuple[Any, ...] | None = None,
     ):
         self.size = size
         self.parts = parts
         self.weights = weights
+        self.numbers = parts if numbers is None else numbers

@@ -17,6 +17,7 @@ from pyomo.core.expr import value
 from ..declare import StochasticProgram
 from ..declare.over_scenarios import Numbers, as_column, numbers_of
 from ..declare.program import Batch, Function
+from ..declare.randomness.tables import Table
 from ..declare.width_factor import narrowed
 from ..oracle import EVALUATION_STREAM, Vector
 from ..sample.row_numbers import rows_at
@@ -84,9 +85,12 @@ class Rows:
         leaf = self._program.leaves[id(member)]
         part = self._program.sources[leaf.source].parts[leaf.part]
         drawn = self._parts[leaf.source][leaf.part]
-        if part.size is None:
+        if isinstance(drawn, tuple):
             return np.asarray(drawn[leaf.field][:, leaf.column], dtype=float)
-        column = part.fields[leaf.field].matrix[:, [leaf.column]]
+        column = part.fields[leaf.field].matrix
+        if part.stored:
+            return Table(column).rows(drawn)[:, leaf.column]
+        column = column[:, [leaf.column]]
         column = column.toarray() if hasattr(column, "toarray") else np.asarray(column)
         return np.asarray(column.ravel()[drawn], dtype=float)
 

@@ -40,7 +40,8 @@ class ModelOracle:
     def draw(self, stream: int, k: int, batch: Sequence[int]) -> Sample:
         batch = tuple(batch)
         size = self._sampler.size_of(batch)
-        return Sample(self._sampler.batch(stream, k, batch), size.scenarios, size.whole)
+        scenarios = self._sampler.batch(stream, k, batch)
+        return Sample(scenarios, size.scenarios, size.whole, scenarios.kept)
 
     def draw_replicates(self, stream: int, k: int, batch: Sequence[int], count: int) -> Replicates:
         fixed = self._sampler.replicates(stream, k, batch, count)

@@ -7,6 +7,7 @@ draws         drawing them, a chunk at a time; blocks, small batches of many ite
 simulation    calls of users' samplers
 streams       counter-based random streams: what is drawn depends on names only
 order         a random order of the rows of a table
+reading       rows of tables that are in files
 points        point sets of the unit cube: how a batch is spread
 row_numbers   rows of finite data
 """

@@ -22,6 +22,8 @@ Rows = NDArray[np.intp]
 Words = NDArray[np.uint64]
 
 ROUNDS = 8
+#: elements that are computed at once: they take a few words each
+AT_ONCE = 1 << 18
 _MULTIPLIERS = np.array([0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53], dtype=np.uint64)
 _SHIFT, _HALF = np.uint64(33), np.uint64(32)
 
@@ -37,6 +39,15 @@ class RandomOrder:
 
     def rows(self, start: int, stop: int) -> Rows:
         """Elements start, ..., stop - 1."""
+        if stop - start <= AT_ONCE:
+            return self._elements(start, stop)
+        rows = np.empty(stop - start, dtype=np.intp)
+        for first in range(start, stop, AT_ONCE):
+            last = min(first + AT_ONCE, stop)
+            rows[first - start : last - start] = self._elements(first, last)
+        return rows
+
+    def _elements(self, start: int, stop: int) -> Rows:
         found = self._permuted(np.arange(start, stop, dtype=np.uint64))
         while (outside := np.flatnonzero(found >= self.size)).size:
             found[outside] = self._permuted(found[outside])

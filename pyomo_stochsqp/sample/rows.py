@@ -13,13 +13,16 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ..declare.program import Batch, Source
+from ..declare.program import Batch, Part, Source
 from .draws import Name, SourceDraws
+from .order import RandomOrder
 
 #: combinations of independent parts that are enumerated rather than sampled
 LARGEST_PRODUCT = 1 << 20
 #: numbers of a source's scenarios that are kept in memory (1 GB)
 KEPT_NUMBERS = 1 << 27
+#: rows of a block, where tables are sampled by blocks
+BLOCK = 1 << 13
 
 #: (probability, scenarios); the weights of a batch sum to one
 Piece = tuple[float, Batch]
@@ -68,8 +71,11 @@ class Rows(Protocol):
     def kept(self) -> bool:
         """All of them can be held, by one process or by several."""
 
+    def share(self, start: int, stop: int) -> float:
+        """The probability of scenarios start, ..., stop - 1."""
+
     def batch(self, start: int, stop: int) -> Piece:
-        """Scenarios start, ..., stop - 1 with their share of the probability of all."""
+        """These scenarios with their share of the probability of all."""
 
     def hold(self, start: int, stop: int) -> None:
         """These will be asked for again and again."""
@@ -84,11 +90,62 @@ class GivenRows:
         self.count = self.each = batch.size
         self._all = batch
 
+    def share(self, start: int, stop: int) -> float:
+        weights = self._all.weights
+        return (stop - start) / self.count if weights is None else float(weights[start:stop].sum())
+
     def batch(self, start: int, stop: int) -> Piece:
         return piece_of(self._all, start, stop - start)
 
     def hold(self, start: int, stop: int) -> None:
         pass
+
+
+class BlocksOfRows:
+    """Rows of a table in random blocks: a part of one that is too large to be held.
+
+    Reading it costs its share of a pass, while single rows may cost as much as all of them.
+    """
+
+    kept = True
+
+    def __init__(self, rng: np.random.Generator, part: Part, size: int):
+        assert part.size is not None
+        self.count = self.each = size
+        self._weights = part.weights
+        blocks = RandomOrder(rng, part.size // BLOCK).rows(0, -(-size // BLOCK))
+        self._blocks = np.sort(blocks)
+        self._all = 1.0 if part.weights is None else self._probability(0, size)
+
+    def share(self, start: int, stop: int) -> float:
+        if self._weights is None:
+            return (stop - start) / self.count
+        return self._probability(start, stop) / self._all
+
+    def batch(self, start: int, stop: int) -> Piece:
+        share, rows, weights = self.share(start, stop), self._rows(start, stop), None
+        if self._weights is not None:
+            weights = self._weights[rows] / (share * self._all or 1.0)
+        return share, Batch(stop - start, (rows,), weights)
+
+    def hold(self, start: int, stop: int) -> None:
+        pass
+
+    def _rows(self, start: int, stop: int) -> Any:
+        """Numbers of rows that follow each other in their blocks."""
+        first, offset = divmod(start, BLOCK)
+        if first == (stop - 1) // BLOCK:
+            begin = int(self._blocks[first]) * BLOCK + offset
+            return slice(begin, begin + stop - start)
+        places = np.arange(start, stop)
+        return self._blocks[places // BLOCK] * BLOCK + places % BLOCK
+
+    def _probability(self, start: int, stop: int) -> float:
+        assert self._weights is not None
+        total = 0.0
+        for first in range(start, stop, BLOCK):
+            total += float(self._weights[self._rows(first, min(first + BLOCK, stop))].sum())
+        return total
 
 
 class DrawnRows:
@@ -112,8 +169,11 @@ class DrawnRows:
     def kept(self) -> bool:
         return self._memory(self.count) <= KEPT_NUMBERS
 
+    def share(self, start: int, stop: int) -> float:
+        return (stop - start) / self.count
+
     def batch(self, start: int, stop: int) -> Piece:
-        share = (stop - start) / self.count
+        share = self.share(start, stop)
         if self._holds(start, stop):
             assert self._held is not None
             return share, part_of(self._held, start - self._first, stop - start)
@@ -169,19 +229,20 @@ class Section:
         self._rows = rows
         self._start = start
         self.count = self.each = stop - start
-        self._share: float | None = None
+        self._all = rows.share(start, stop)
 
     @property
     def kept(self) -> bool:
         return self._rows.kept
 
+    def share(self, start: int, stop: int) -> float:
+        return self._rows.share(self._start + start, self._start + stop) / self._all
+
     def batch(self, start: int, stop: int) -> Piece:
         share, batch = self._rows.batch(self._start + start, self._start + stop)
         if batch.weights is None:
             return batch.size / self.count, batch
-        if self._share is None:
-            self._share = self._rows.batch(self._start, self._start + self.count)[0]
-        return share / self._share, batch
+        return share / self._all, batch
 
     def hold(self, start: int, stop: int) -> None:
         self._rows.hold(self._start + start, self._start + stop)
@@ -222,7 +283,10 @@ def part_of(batch: Batch, start: int, size: int) -> Batch:
         tuple(field[rows] for field in part) if isinstance(part, tuple) else _rows(part, rows)
         for part in batch.parts
     )
-    return Batch(size, parts)
+    if batch.numbers is batch.parts:
+        return Batch(size, parts)
+    numbers = [n if isinstance(n, tuple) else _rows(n, rows) for n in batch.numbers]
+    return Batch(size, parts, None, tuple(numbers))
 
 
 def piece_of(batch: Batch, start: int, size: int) -> Piece:
@@ -232,7 +296,7 @@ def piece_of(batch: Batch, start: int, size: int) -> Piece:
         return size / batch.size, part
     weights = batch.weights[start : start + size]
     share = float(weights.sum())
-    return share, Batch(size, part.parts, weights / share if share > 0.0 else weights)
+    return share, Batch(size, part.parts, weights / share if share > 0.0 else weights, part.numbers)
 
 
 def _rows(part: Any, rows: slice) -> Any:

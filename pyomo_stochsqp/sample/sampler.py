@@ -19,7 +19,8 @@ from .blocks import SourceBlocks
 from .draws import Name, SourceDraws
 from .order import RandomOrder
 from .points import METHODS
-from .rows import DrawnRows, GivenRows, Rows, Section, whole_batch, whole_size
+from .reading import Reading, ReadRows
+from .rows import BlocksOfRows, DrawnRows, GivenRows, Rows, Section, whole_batch, whole_size
 from .scenarios import Named, Scenarios, SectionOf, SmallBatch
 from .streams import CHUNK, generator
 
@@ -57,9 +58,14 @@ class Sampler:
         self._whole = [
             None if whole_size(source) is None else whole_batch(source) for source in self.sources
         ]
+        #: of sources whose tables are in files
+        self._reading = [
+            Reading(source) if any(p.stored for p in source.parts) else None
+            for source in self.sources
+        ]
         self._blocks = [
-            SourceBlocks(seed, s, source, spread, replacement, whole)
-            for (s, source), whole in zip(numbered, self._whole, strict=True)
+            SourceBlocks(seed, s, source, spread, replacement, self._whole[s], self._reading[s])
+            for s, source in numbered
         ]
         self._batches = [SourceDraws(seed, s, src, spread, not replacement) for s, src in numbered]
         self._fixed = [SourceDraws(seed, s, source, method) for s, source in numbered]
@@ -143,17 +149,27 @@ class Sampler:
             else GivenRows(whole)
             for own, replicates, whole in zip(draws, names, self._whole, strict=True)
         ]
-        return found
+        return self._readable(found)
+
+    def _readable(self, found: Sequence[Rows]) -> list[Rows]:
+        """Rows of tables that are in files are read."""
+        return [
+            rows if reading is None else ReadRows(rows, reading)
+            for rows, reading in zip(found, self._reading, strict=True)
+        ]
 
     def _prefix(self, name: Named) -> Scenarios:
-        return Scenarios(name, [self._first(s, size) for s, size in enumerate(name[1])])
+        found = [self._first(s, size) for s, size in enumerate(name[1])]
+        return Scenarios(name, self._readable(found))
 
     def _first(self, s: int, size: int) -> Rows:
-        source, whole = self.sources[s], self._whole[s]
+        source, whole, reading = self.sources[s], self._whole[s], self._reading[s]
         if whole is not None and size >= whole.size:
             return GivenRows(whole)
         assert source.size is not None
         rng = generator(self.seed, PREFIX_STREAM, s, 0, 0, 0)
+        if reading is not None and len(source.parts) == 1 and not reading.holds(size):
+            return BlocksOfRows(rng, source.parts[0], size)
         rows = np.sort(RandomOrder(rng, source.size).rows(0, size))
         parts: tuple[Any, ...] = (rows,)
         if len(source.parts) > 1:

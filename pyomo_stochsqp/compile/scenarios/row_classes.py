@@ -27,7 +27,8 @@ Ints = NDArray[np.intp]
 
 @dataclass(eq=False)
 class FieldInfo:
-    """One matrix. ``matrix`` is None for a drawn field, whose rows come with the batch."""
+    """One matrix. ``matrix`` is None for a field that is drawn or read: its rows come with the
+    batch."""
 
     name: str
     stream: int
@@ -93,7 +94,8 @@ class Streams:
             for p, part in enumerate(source.parts):
                 for f, fld in enumerate(part.fields):
                     number[s, p, f] = len(result.fields)
-                    info = FieldInfo(fld.name, s, p, f, fld.width, _readable(fld.matrix))
+                    matrix = None if part.stored else _readable(fld.matrix)
+                    info = FieldInfo(fld.name, s, p, f, fld.width, matrix)
                     result.fields.append(info)
         for key, leaf in program.leaves.items():
             result.places[key] = (number[leaf.source, leaf.part, leaf.field], leaf.column)

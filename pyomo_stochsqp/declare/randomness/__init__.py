@@ -3,7 +3,7 @@
 random_param    RandomParam: a component whose members are random
 source          RandomSource: what is drawn as one row
 columns         which column of which table or distribution a member reads
-tables          finite data, one row per scenario
+tables          finite data, one row per scenario; readers/, tables in files
 probabilities   weights of finitely many scenarios
 fixing          numbers that replace the random ones
 other_numbers   other random numbers than the model's, for a while

@@ -12,6 +12,7 @@ from typing import Any
 
 from ...errors import DataError
 from ..distributions import is_distribution, is_family
+from .readers import opened
 from .source import Origin, RandomSource, check_same_rows, check_weights, make_origin, named_weights
 from .tables import Table, column_labels, positions
 
@@ -52,6 +53,7 @@ def read_columns(
         places = _places(title, component, keys, wanted, source.labels, origin.width)
     else:
         data, distribution = _evaluate_rules(component, keys, data, distribution)
+        data = opened(title, data)
         if isinstance(distribution, Mapping):
             order = positions(title, keys, list(distribution))
             distribution = [list(distribution.values())[j] for j in order]

@@ -102,13 +102,16 @@ class Randomness:
             shared = component.source.origin is not None
             field = 0 if shared else list(self._readers[number]).index(id(component))
             column = component.column(member.index())
-            leaves[key] = Leaf(self.source_number[number], position[number], field, column)
+            s, p = self.source_number[number], position[number]
+            read = sources[s].parts[p].fields[field].taken
+            leaves[key] = Leaf(s, p, field, column if read is None else read.index(column))
         return sources, leaves
 
     def _part(self, number: int) -> Part:
         if number in self._explicit:
             return self._explicit[number]
-        return freeze(self._sources[number], list(self._readers[number].values()))
+        members = [member for member, own in self._random.values() if own == number]
+        return freeze(self._sources[number], list(self._readers[number].values()), members)
 
     def _numbered(self, identity: Any) -> int:
         number = self._number.setdefault(identity, len(self._owner))

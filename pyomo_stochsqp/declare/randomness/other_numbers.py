@@ -16,6 +16,7 @@ from ...errors import DataError
 from ..distributions import is_distribution
 from .columns import Numbers, read_columns
 from .random_param import RandomParam
+from .readers import Stored
 from .source import RandomSource
 
 
@@ -132,7 +133,9 @@ def _numbers(given: Any) -> tuple[Numbers, Any]:
         if matrix is None:
             return Numbers(None, None, given.origin.draw), None  # type: ignore[union-attr]
         labels = given.labels
-        data = matrix if labels is None else {k: matrix[:, j] for j, k in enumerate(labels)}
+        if labels is None or isinstance(matrix, Stored):
+            return Numbers(matrix, None, None), given.weights
+        data = {k: matrix[:, j] for j, k in enumerate(labels)}
         return Numbers(data, None, None), given.weights
     several = isinstance(given, (list, tuple)) and bool(given)
     if is_distribution(given) or (several and all(map(is_distribution, given))):

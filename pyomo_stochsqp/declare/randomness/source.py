@@ -27,6 +27,7 @@ from ..distributions import (
 from ..program import Field, Part
 from ..user_numbers import as_floats
 from .probabilities import probabilities
+from .readers import Stored, opened
 from .tables import Table, column_labels, table
 
 Origin = Table | Distribution
@@ -83,6 +84,7 @@ class RandomSource:
     def _read(
         self, title: str, data: Any, distribution: Any, sampler: Any, weights: Any, copula: Any
     ) -> None:
+        data = opened(title, data)
         self.weights = named_weights(title, data, weights)
         if not all(v is None for v in (data, distribution, sampler)):
             self.origin = make_origin(title, None, data, distribution, sampler, copula=copula)
@@ -147,8 +149,11 @@ def named_weights(title: str, data: Any, weights: Any) -> Any:
     return as_floats(f"{title}: weights='{weights}'", data[weights])
 
 
-def freeze(source: RandomSource, readers: Sequence[Any]) -> Part:
-    """The record of a source; ``readers`` are the RandomParams of the model that read from it."""
+def freeze(source: RandomSource, readers: Sequence[Any], members: Sequence[Any] = ()) -> Part:
+    """The record of a source; ``readers`` are the RandomParams of the model that read from it.
+
+    Of tables that are read while they are used, columns of other members than these are left out.
+    """
     name = source.name or readers[0].name
     if source.origin is not None:
         titled: list[tuple[str, Origin]] = [(name, source.origin)]
@@ -158,7 +163,11 @@ def freeze(source: RandomSource, readers: Sequence[Any]) -> Part:
     if tables:
         size = tables[0][1].size
         weights = probabilities(source.weights, range(size), f"Source '{name}'")
-        fields = tuple(Field(n, t.width, t.matrix) for n, t in tables)
+        shared = source.origin is not None
+        fields = tuple(
+            _field(n, t, [m for m in members if shared or m.parent_component() is reader])
+            for (n, t), reader in zip(tables, readers, strict=not shared)
+        )
         return Part(name, fields, size=size, weights=weights)
     origins = [o for _, o in titled if not isinstance(o, Table)]
     dimensions = [o.dimension for o in origins]
@@ -183,6 +192,15 @@ def freeze(source: RandomSource, readers: Sequence[Any]) -> Part:
         costly=any(isinstance(o, Sampled) for o in origins),
         heavy=any(without_moments(o) is not None for o in origins),
     )
+
+
+def _field(name: str, origin: Table, members: Sequence[Any]) -> Field:
+    """The columns of a table; of one in a file, those that members read."""
+    if not isinstance(origin.matrix, Stored) or not members:
+        return Field(name, origin.width, origin.matrix)
+    used = sorted({m.parent_component().column(m.index()) for m in members})
+    matrix = origin.matrix.only(used)
+    return Field(name, len(used), matrix, tuple(used))
 
 
 def check_same_rows(title: str, origin: Origin, others: Sequence[Any]) -> None:

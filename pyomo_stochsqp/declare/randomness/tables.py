@@ -1,18 +1,19 @@
 r"""Finite random data: one row per scenario, one column per random number.
 
-What may be given: a NumPy array, a memory-mapped array, a SciPy sparse matrix, a DataFrame or a
-mapping from column name to array. Float arrays are kept as they are, without a copy; a table never
-changes, so clones of a model share it.
+What may be given: a NumPy array, a SciPy sparse matrix, a DataFrame or a mapping from column name
+to array, all of which are in memory; a memory map, a file or a row reader, which are read while
+they are used (readers/). Float arrays are kept as they are, without a copy; a table never changes,
+so clones of a model share it.
 
-The columns that are read are checked to be finite, except in memory-mapped arrays: reading all of
-a large file just to declare it could take minutes, so only its first rows are looked at, and the
-solver reports a NaN when it draws its row.
+The columns that are read are checked to be finite, except in files: reading all of a large one just
+to declare it could take minutes, so only its first rows are looked at, and the others when they are
+drawn.
 """
 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -22,9 +23,13 @@ from scipy import sparse
 
 from ...errors import DataError
 from ..user_numbers import NotNumbers, as_floats, check_kind
+from .readers import Stored, opened
+from .readers.placed import mapped_rows
 
 _PEEKED_ROWS = 4
 _CHUNK_NUMBERS = 1 << 20
+#: numbers of a file up to which it is read at once
+_SMALL_FILE = 1 << 22
 
 
 class Table:
@@ -35,6 +40,8 @@ class Table:
         self.labels = None if labels is None else list(labels)
         #: the user's own object, while it lives; only to notice that two tables are the same one
         self.given: weakref.ref[Any] | None = None
+        #: the file or folder that was given, for the same purpose
+        self.path: str | None = None
 
     @property
     def size(self) -> int:
@@ -43,6 +50,11 @@ class Table:
     @property
     def width(self) -> int:
         return int(self.matrix.shape[1])
+
+    @property
+    def stored(self) -> bool:
+        """It is read while it is used."""
+        return isinstance(self.matrix, Stored)
 
     def mean(self, weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Column means, read in chunks so that a memory-mapped file is never loaded whole."""
@@ -61,7 +73,7 @@ class Table:
         """Raise if a number of these columns is not finite (first rows only, if memory-mapped)."""
         if sparse.issparse(self.matrix):
             blocks: Iterable[Any] = [(np.arange(self.matrix.nnz), self.matrix.data[:, None])]
-        elif _is_memory_mapped(self.matrix):
+        elif self.stored or _is_memory_mapped(self.matrix):
             blocks = [(range(_PEEKED_ROWS), self.matrix[:_PEEKED_ROWS, columns])]
         else:
             whole = len(columns) == self.width
@@ -89,7 +101,7 @@ class Table:
         return self
 
     def __reduce__(self) -> Any:
-        return _restore, (*_portable(self.matrix), self.labels)
+        return Table, (self.matrix, self.labels)
 
 
 def table(name: str, data: Any, wanted: Sequence[Any] | None = None) -> Table:
@@ -97,7 +109,10 @@ def table(name: str, data: Any, wanted: Sequence[Any] | None = None) -> Table:
 
     ``name`` opens the error messages.
     """
-    if sparse.issparse(data):
+    given, data = data, opened(name, data)
+    if isinstance(data, Stored):
+        made = _of_file(data, name, wanted)
+    elif sparse.issparse(data):
         made = Table(_rows_of(name, data))
     elif isinstance(data, Mapping) or hasattr(data, "columns"):
         made = _labelled(name, data, wanted)
@@ -110,25 +125,30 @@ def table(name: str, data: Any, wanted: Sequence[Any] | None = None) -> Table:
         if matrix.ndim == 1:
             matrix = matrix[:, None]
         _check_shape(name, matrix)
-        made = Table(matrix)
+        reader = mapped_rows(matrix) if _is_memory_mapped(matrix) else None
+        made = Table(matrix if reader is None else Stored(name, reader))
     if made.size == 0:
         raise DataError(f"{name}: data has no rows, so there is nothing to draw.")
     with suppress(TypeError):  # lists and dicts cannot be referred to weakly
-        made.given = weakref.ref(data)
+        made.given = weakref.ref(given)
     return made
 
 
 def same_data(a: Any, b: Any) -> bool:
-    """Whether two tables were made from the same object."""
+    """Whether two tables were made from the same object or file."""
     if not (isinstance(a, Table) and isinstance(b, Table)):
         return False
+    if a.path is not None and a.path == b.path:
+        return True
     if a.given is None or b.given is None:
         return False
     return a.given() is not None and a.given() is b.given()
 
 
 def column_labels(data: Any) -> list[Any] | None:
-    """The column names of a mapping or DataFrame; None for data without names."""
+    """The column names of a mapping, DataFrame or file; None for data without names."""
+    if isinstance(data, Stored):
+        return data.labels
     if isinstance(data, Mapping):
         return list(data)
     return list(data.columns) if hasattr(data, "columns") else None
@@ -168,6 +188,17 @@ def _labelled(name: str, data: Any, wanted: Sequence[Any] | None) -> Table:
     return Table(np.column_stack(list(columns.values())), list(columns))
 
 
+def _of_file(stored: Stored, name: str, wanted: Sequence[Any] | None) -> Table:
+    """A file, or the wanted ones of its named columns; a small one is read at once."""
+    labels = stored.labels
+    if labels is not None and wanted is not None:
+        stored = stored.only(positions(name, wanted, labels))
+    small = stored.shape[0] * stored.shape[1] <= _SMALL_FILE and stored.stamps()
+    made = Table(stored[:] if small else stored, stored.labels)
+    made.path = stored.path
+    return made
+
+
 def _check_shape(name: str, matrix: Any) -> None:
     if matrix.ndim != 2:
         raise DataError(
@@ -198,15 +229,3 @@ def _is_memory_mapped(data: Any) -> bool:
 def _chunks(size: int, width: int) -> Iterable[slice]:
     step = max(1, _CHUNK_NUMBERS // max(1, width))
     return (slice(start, min(start + step, size)) for start in range(0, size, step))
-
-
-def _portable(matrix: Any) -> tuple[Callable[..., Any] | None, Any]:
-    """How a matrix is pickled: a whole memory-mapped file by its name, all else by its numbers."""
-    if isinstance(matrix, np.memmap) and not isinstance(matrix.base, np.ndarray):
-        order = "C" if matrix.flags.c_contiguous else "F"
-        return np.memmap, (matrix.filename, matrix.dtype, "r", matrix.offset, matrix.shape, order)
-    return None, matrix
-
-
-def _restore(opener: Callable[..., Any] | None, content: Any, labels: list[Any] | None) -> Table:
-    return Table(content if opener is None else opener(*content), labels)
