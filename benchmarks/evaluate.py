@@ -4,17 +4,15 @@
 
 Prints ratios of CPU time (generated / hand-written) for one evaluation of (g, c, J) on one batch.
 Both are run in turn on the same batches, new rows for every call; the ratio is the median over many
-runs of 100 calls. Then: set-up times, the time to collapse 5,000 explicit scenario blocks relative
-to building them, and the time of an evaluation with ten million rows relative to a thousand.
+runs of 100 calls. Then: set-up times, and the time to collapse 5,000 explicit scenario blocks
+relative to building them. What an iteration costs on tables of any size: benchmarks/large.
 """
 
 from __future__ import annotations
 
 import argparse
-import tempfile
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -98,31 +96,11 @@ def collapse(name: str, build: Callable[[int], tuple[Any, float]]) -> None:
     )
 
 
-def many_rows(args: Any) -> None:
-    """The same model on a thousand rows and on ten million memory-mapped ones."""
-    rng = np.random.default_rng(0)
-    runs = []
-    with tempfile.TemporaryDirectory() as folder:
-        for size in (10**3, 10**7):
-            path = Path(folder) / f"{size}.npy"
-            table = np.lib.format.open_memmap(path, "w+", shape=(size, 4), dtype=np.float64)
-            for start in range(0, size, 10**6):
-                part = table[start : start + 10**6]
-                part[:] = rng.normal(0.2, 0.5, size=part.shape)
-            table.flush()
-            model = models.small_model(np.load(path, mmap_mode="r"))
-            evaluator = compile_program(read_model(model), jit=bool(args.jit))
-            drawn = [rng.integers(0, size, 64) for _ in range(CALLS)]
-            runs.append(runner(evaluator, np.full(5, 0.4), drawn))
-        ratio, micro = compare(runs[1], runs[0], args.budget)
-    print(f"rows     N = 1e7 against 1e3, B = 64: ratio {ratio:.2f} ({micro:.1f} us)")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jit", action="store_true", help="compile with numba")
     parser.add_argument("--budget", type=float, default=3.0, help="CPU seconds per measurement")
-    parser.add_argument("--only", default="", help="names to run, e.g. P1,P2,collapse,rows")
+    parser.add_argument("--only", default="", help="names to run, e.g. P1,P2,collapse")
     args = parser.parse_args()
     chosen = args.only.split(",") if args.only else []
     cases = [
@@ -137,8 +115,6 @@ def main() -> None:
     if not chosen or "collapse" in chosen:
         collapse("P2", models.small_blocks)
         collapse("P1", models.logistic_blocks)
-    if not chosen or "rows" in chosen:
-        many_rows(args)
 
 
 if __name__ == "__main__":

@@ -6,8 +6,8 @@ touching a page of a memory map that is no longer there kills the process.
 
 A few rows out of many are taken from a memory map without readahead (MADV_RANDOM), sorted, after
 the kernel was told which pages will be needed (so that a disk has many requests at once); if there
-is no room for a map, they are read one by one. Rows that stand on nearly all pages are picked from
-blocks.
+is no room for a map, they are read one by one. Many rows, which stand on nearly all pages, are
+picked from blocks.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ try:
 except ImportError:  # where there are no such limits
     resource = None  # type: ignore[assignment]
 
-#: bytes that are read at once; rows whose pages are nearer than this many bytes are read in blocks
-BLOCK, NEAR = 1 << 22, 1 << 14
+#: bytes that are read at once; rows that are picked from blocks: so many, nearer than so many bytes
+BLOCK, MANY, NEAR = 1 << 22, 1 << 16, 1 << 14
 #: part of the address space, where it has a limit, that a memory map may take
 SHARE = 0.25
 #: seconds per row above which a file is taken to be on disk rather than in memory
@@ -90,10 +90,10 @@ class PlacedRows:
 
     def take(self, rows: NDArray[np.intp]) -> NDArray[Any]:
         """Single rows, whose numbers increase."""
-        span = int(rows[-1] - rows[0] + 1) * self.strides[0]
-        if span <= NEAR * rows.size:
+        near = int(rows[-1] - rows[0] + 1) * self.strides[0] <= NEAR * rows.size
+        matrix = None if near and rows.size >= MANY else self._mapped()
+        if matrix is None and near:
             return self._picked(rows)
-        matrix = self._mapped()
         if matrix is None:
             parts = [self._run(row, row + 1, None) for row in rows.tolist()]
             return np.concatenate(parts) if not self._by_columns else self._picked(rows)

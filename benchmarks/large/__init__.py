@@ -1,0 +1,5 @@
+"""What size costs: tables on disk, simulators in several processes, ranks.
+
+__main__    the commands
+tables      iterations on tables of any size, hot and cold; a Parquet table larger than a limit
+"""
