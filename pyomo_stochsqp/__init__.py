@@ -21,8 +21,8 @@ Beside that way: ``baselines`` (methods to compare with), ``evaluation`` and ``e
 model at its present point), ``decisions`` (what information and changes are worth), ``exchange``
 (models from and for mpi-sppy), ``ranks`` (processes that share the work), ``pairwise`` (sums that
 do not depend on who adds), ``given`` (what the user gave), ``scaling``, ``deadline``,
-``text_table``, ``errors``, ``version``. Below the waist nothing knows Pyomo: ``sqp`` and ``stages``
-solve any hand-written oracle.
+``text_table``, ``picture``, ``errors``, ``version``. Below the waist nothing knows Pyomo: ``sqp``
+and ``stages`` solve any hand-written oracle.
 """
 
 from .decisions import pareto, sensitivity, value_of_information

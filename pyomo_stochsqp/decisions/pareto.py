@@ -15,6 +15,7 @@ import numpy as np
 import pyomo.environ as pyo
 
 from ..errors import ModelError
+from ..picture import BLUE, DARK, dress, new_figure, saved
 from ..text_table import Printed, Shown, TextTable
 from .parameters import is_mutable_param
 from .solving import Unsolved, kept, objective_of, solve, values_of
@@ -64,18 +65,15 @@ class Frontier(Printed):
 
     def plot(self, path: Any = None) -> Any:
         """The objective against the first expression, or the parameter (extra ``plot``)."""
-        from matplotlib import pyplot
-
         solved = [p for p in self.points if not p.failure]
         by = [p.values[0] if p.values else p.parameter for p in solved]
-        figure, axes = pyplot.subplots(figsize=(5.5, 3.6), layout="constrained")
-        axes.plot(by, [p.objective for p in solved], marker="o", markersize=4)
-        axes.set_xlabel(self.expressions[0] if self.expressions else self.parameter)
-        axes.set_ylabel(self.objective)
-        axes.grid(alpha=0.3)
-        if path is not None:
-            figure.savefig(path, dpi=150)
-        return figure
+        figure = new_figure(5.5, 3.6)
+        axes = figure.subplots()
+        dress(axes)
+        axes.plot(by, [p.objective for p in solved], color=BLUE, marker="o", markersize=4)
+        axes.set_xlabel(self.expressions[0] if self.expressions else self.parameter, color=DARK)
+        axes.set_ylabel(self.objective, color=DARK)
+        return saved(figure, path)
 
     def table(self) -> TextTable:
         """The numbers, without the variables."""

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import MissingLibraryError, OptionError
+from ..errors import OptionError
+from ..picture import BLUE, DARK, PALE, RED, dress, new_figure, saved
 
 if TYPE_CHECKING:
     from .outcomes import Outcome, Outcomes
 
-COLOURS = ("#1f5fa8", "#b5482a")
-DARK, PALE = "#333333", "#dddddd"
+COLOURS = (BLUE, RED)
 BINS = 60
 #: pictures are cut at these quantiles, beyond which hardly anything happens
 SHOWN = (0.001, 0.999)
@@ -28,12 +28,6 @@ def plot_outcomes(
     outcomes: Outcomes, other: Outcomes | None, path: Any, labels: Sequence[str]
 ) -> Any:
     """matplotlib's figure, saved if a path is given."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingLibraryError(
-            "a plot needs matplotlib: pip install 'pyomo_stochsqp[plot]'."
-        ) from None
     names = [o.name for o in outcomes]
     if other is not None:
         names = [name for name in names if name in {o.name for o in other}]
@@ -41,7 +35,7 @@ def plot_outcomes(
         raise OptionError(
             "there is nothing to plot: no quantity has a number of its own in every scenario."
         )
-    figure = Figure(figsize=(9.0, 2.6 * len(names) + 0.4), layout="constrained")
+    figure = new_figure(9.0, 2.6 * len(names) + 0.4)
     axes = figure.subplots(len(names), 2, squeeze=False)
     for i, name in enumerate(names):
         shown = [outcomes[name], *([] if other is None else [other[name]])]
@@ -49,15 +43,14 @@ def plot_outcomes(
         _distribution(axes[i, 1], shown, with_cvar=i == 0)
         axes[i, 0].set_ylabel(name, color=DARK)
         for ax in axes[i]:
-            _dress(ax, shown)
+            dress(ax)
+            _shade(ax, shown)
     axes[0, 0].set_title("share of scenarios", fontsize=10, color=DARK, loc="left")
     axes[0, 1].set_title("probability of at most", fontsize=10, color=DARK, loc="left")
     if other is not None:
         axes[0, 0].legend(fontsize=8, frameon=False)
     axes[0, 1].legend(fontsize=8, frameon=False, loc="lower right")
-    if path is not None:
-        figure.savefig(path, dpi=160)
-    return figure
+    return saved(figure, path)
 
 
 def _histogram(ax: Any, shown: Sequence[Outcome], labels: Sequence[str]) -> None:
@@ -99,9 +92,8 @@ def _range(shown: Sequence[Outcome]) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _dress(ax: Any, shown: Sequence[Outcome]) -> None:
-    ax.set_axisbelow(True)  # grid lines behind bars
-    ax.grid(True, color=PALE, linewidth=0.6)
+def _shade(ax: Any, shown: Sequence[Outcome]) -> None:
+    """Grey, where a row does not hold."""
     low, high = ax.get_xlim()
     outcome = shown[0]
     if low < outcome.lower < high:
@@ -109,8 +101,3 @@ def _dress(ax: Any, shown: Sequence[Outcome]) -> None:
     if low < outcome.upper < high:
         ax.axvspan(outcome.upper, high, color=PALE, alpha=0.5, zorder=0)
     ax.set_xlim(low, high)
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
-    for side in ("left", "bottom"):
-        ax.spines[side].set_color("#999999")
-    ax.tick_params(colors=DARK, labelsize=8)

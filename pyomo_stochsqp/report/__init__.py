@@ -3,6 +3,7 @@
 banner      the head of the log
 forecast    what is left to do
 log         the table of iterations and the summary
+bar            the progress bar, in terminals and notebooks
 finished    a finished run, with the model's names and sign
 certified   what is certified of its point
 plot        a picture of the run

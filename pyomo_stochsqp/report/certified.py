@@ -18,7 +18,7 @@ SHOWN = 6
 TINY = 1e-300
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CertifiedPoint:
     """What is certified of the point that a run returns; prints as a sentence.
 
@@ -74,6 +74,9 @@ class CertifiedPoint:
 
     def __str__(self) -> str:
         return "\n".join([self.sentence, *self.cautions])
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def _repr_html_(self) -> str:
         return html_of([self.table(), *self.cautions])

@@ -1,19 +1,16 @@
-r"""The log of a run: an aligned table in the manner of IPOPT, and a progress line on a terminal.
+r"""The log of a run: an aligned table in the manner of IPOPT, and a progress bar (bar.py).
 
 Which iterations get a line depends on their number: all up to 10, then multiples of 10 up to 100,
 of 100 up to 1000, and so on; so equal runs print equal tables. Every certificate gets a line of its
 own. Slow runs also print a line whenever ``PATIENCE`` seconds have passed without one. An iteration
 without a line costs a fraction of a microsecond.
-
-The progress line is a few lines of code of our own: rich and tqdm are not needed by Pyomo, so they
-would be one more dependency, and a redraw ten times a second is all that is wanted of them.
 """
 
 from __future__ import annotations
 
 import io
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import inf, isfinite
 from typing import Any
 
@@ -21,10 +18,11 @@ from ..certify import Certificate, Tolerances
 from ..certify.words import cautions, in_words
 from ..oracle import Problem
 from ..run import Budget, Outcome, Progress
+from .bar import Bar, bars_on, picture_of
 from .forecast import forecast
 
 PATIENCE = 5.0  # seconds without a line
-REDRAW = 0.1  # seconds between two pictures of the progress line
+REDRAW = 0.1  # seconds between two pictures of the progress bar
 HEADER_EVERY = 30  # lines
 
 #: (heading, column of the history, format, width)
@@ -54,7 +52,7 @@ class RunLog:
         self._streams: Sequence[Any] = [self._text, *streams]
         #: why a stream is no longer written to
         self.trouble = ""
-        self._bars = [s for s in streams if _is_terminal(s)]
+        self._bars: Sequence[Bar] = bars_on(streams)
         self._budget = budget
         self._tolerances = tolerances
         self._sign = sign
@@ -62,10 +60,10 @@ class RunLog:
         self._last_k = 0
         self._seen: Certificate | None = None
         self._note = ""
-        self._next_bar = 0.0 if self._bars else inf
+        now = time.perf_counter()
+        self._next_bar = min((now + bar.wait for bar in self._bars), default=inf)
         self._patience_ends = inf
         self._lines = 0
-        self._bar_shown = False
 
     @property
     def text(self) -> str:
@@ -74,20 +72,19 @@ class RunLog:
 
     def write(self, text: str) -> None:
         """One or more whole lines."""
-        self._erase_bar()
-        self._put(self._streams, text + "\n")
+        self._each(self._bars, lambda bar: bar.make_room())
+        self._each(self._streams, lambda stream: _put(stream, text + "\n"))
 
-    def _put(self, streams: Sequence[Any], text: str) -> None:
-        """Write; a stream that fails (a closed pipe, a full disk) is written to no more, because
-        nobody wants to lose a run for its log."""
-        for stream in list(streams):
+    def _each(self, targets: Sequence[Any], do: Callable[[Any], None]) -> None:
+        """Something for every stream or bar; one that fails (a closed pipe, a full disk) is written
+        to no more, because nobody wants to lose a run for its log."""
+        for target in list(targets):
             try:
-                stream.write(text)
-                stream.flush()
+                do(target)
             except Exception as error:
                 self.trouble = f"the log could not be written ({error})"
-                self._streams = [s for s in self._streams if s is not stream]
-                self._bars = [s for s in self._bars if s is not stream]
+                self._streams = [s for s in self._streams if s is not target]
+                self._bars = [b for b in self._bars if b is not target]
 
     def __call__(self, progress: Progress) -> None:
         k = progress.state.k
@@ -102,7 +99,8 @@ class RunLog:
             self._note = progress.state.note
             self.write(f"  {self._note}")
         if now >= self._next_bar:
-            self._draw_bar(progress)
+            picture = picture_of(progress, self._budget)
+            self._each(self._bars, lambda bar: bar.draw(picture))
             self._next_bar = now + REDRAW
 
     def line(self, progress: Progress) -> None:
@@ -139,6 +137,7 @@ class RunLog:
     def summary(self, outcome: Outcome, problem: Problem) -> None:
         """How the run ended."""
         state, best = outcome.state, outcome.best
+        self._each(self._bars, lambda bar: bar.close())
         if outcome.history and state.k != self._last_k:
             self.line(outcome.progress)
         lines = ["", f"Ended: {outcome.stop.value}."]
@@ -158,48 +157,6 @@ class RunLog:
         )
         self.write("\n".join(lines))
 
-    def _draw_bar(self, progress: Progress) -> None:
-        share, what = _share_done(progress, self._budget)
-        if share is None:
-            state = progress.state
-            picture = f"iteration {state.k}, {state.samples} scenarios, {progress.seconds:.1f} s"
-        else:
-            picture = progress_line(share, what, progress.seconds)
-        self._bar_shown = True
-        self._put(self._bars, f"\r{picture}\x1b[K")
-
-    def _erase_bar(self) -> None:
-        if self._bar_shown:
-            self._bar_shown = False
-            self._put(self._bars, "\r\x1b[K")
-
-
-def progress_line(share: float, what: str, seconds: float) -> str:
-    """A bar with the time left, judged by the part of the budget that runs out first.
-
-    >>> progress_line(0.25, "iterations", 2.0)
-    ' 25 % of iterations [######                  ]   6.0 s left at most'
-    """
-    bar = "#" * int(24 * share)
-    left = f"{seconds * (1.0 - share) / share:.1f} s left at most" if share > 0 else ""
-    return f"{100 * share:3.0f} % of {what} [{bar:24}] {left:>20}"
-
-
-def _share_done(progress: Progress, budget: Budget) -> tuple[float | None, str]:
-    """The part of the budget that is used up most; None without limits of one's own."""
-    state = progress.state
-    shares = []
-    if 0 < budget.max_iter < inf:
-        shares.append((state.k / budget.max_iter, "iterations"))
-    if 0 < budget.max_samples < inf and budget.max_samples_given:
-        shares.append((state.samples / budget.max_samples, "scenarios"))
-    if 0 < budget.time_limit < inf:
-        shares.append((progress.seconds / budget.time_limit, "time"))
-    if not shares:
-        return None, ""
-    share, what = max(shares)
-    return min(share, 1.0), what
-
 
 def _plain(number: float, spec: str) -> str:
     if not isfinite(number):
@@ -217,5 +174,6 @@ def _next_line(k: int) -> int:
     return (k // unit + 1) * unit
 
 
-def _is_terminal(stream: Any) -> bool:
-    return bool(getattr(stream, "isatty", lambda: False)())
+def _put(stream: Any, text: str) -> None:
+    stream.write(text)
+    stream.flush()

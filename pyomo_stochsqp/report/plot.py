@@ -12,42 +12,36 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import MissingLibraryError
+from ..picture import BLUE, DARK, GREEN, OCHRE, RED, VIOLET, dress, new_figure, saved
 from ..run.history import History
 
 #: (title, column of the history, columns of the certificates with a value and its bound, colour);
 #: a distance and a gap are bounds themselves
 PANELS: tuple[tuple[str, str | None, tuple[str, str] | None, str], ...] = (
-    ("step", "step_norm", ("relative_displacement", "relative_displacement"), "#1f5fa8"),
-    ("violation", "violation", ("infeasibility", "infeasibility_bound"), "#b5482a"),
-    ("gap", None, ("gap", "gap"), "#8a6d1b"),
-    ("merit parameter", "merit_parameter", None, "#3f7f4f"),
-    ("step size", "step_size", None, "#6b4c9a"),
+    ("step", "step_norm", ("relative_displacement", "relative_displacement"), BLUE),
+    ("violation", "violation", ("infeasibility", "infeasibility_bound"), RED),
+    ("gap", None, ("gap", "gap"), OCHRE),
+    ("merit parameter", "merit_parameter", None, GREEN),
+    ("step size", "step_size", None, VIOLET),
 )
-WINDOW = 41  # iterations of a running median
+WINDOW = 41  # iterations of a running median, of a long run
 MOST_POINTS = 4000  # per line; a longer history is thinned
 FEW_POINTS = 200  # up to so many are marked: a line through one point would not be seen
-DARK = "#333333"
 
 
 def plot_run(
     history: History, certificates: History, path: Any = None, title: str | None = None
 ) -> Any:
     """Draw a run; returns matplotlib's figure and saves it if a path is given."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingLibraryError(
-            "a plot needs matplotlib: pip install 'pyomo_stochsqp[plot]'."
-        ) from None
     panels = [p for p in PANELS if p[1] in history.columns or (p[1] is None and certificates)]
     noisy = "stage" not in history.columns
-    figure = Figure(figsize=(10.0, 2.1 * len(panels) + 0.6), layout="constrained")
+    figure = new_figure(10.0, 2.1 * len(panels) + 0.6)
     axes = figure.subplots(len(panels), 2, sharex="col", sharey="row", squeeze=False)
     for column, abscissa in enumerate(("iteration", "samples")):
         for row, (name, series, certified, colour) in enumerate(panels):
             ax = axes[row, column]
-            _dress(ax)
+            ax.set_yscale("log")
+            dress(ax)
             if series is not None:
                 _line(ax, history[abscissa], history[series], colour, noisy and bool(certified))
             if certified is not None:
@@ -61,9 +55,7 @@ def plot_run(
     _legend(figure, axes[0, 0])
     if title:
         figure.suptitle(title, color=DARK, x=0.01, ha="left")
-    if path is not None:
-        figure.savefig(path, dpi=160)
-    return figure
+    return saved(figure, path)
 
 
 def _line(ax: Any, x: NDArray[Any], y: NDArray[Any], colour: str, noisy: bool) -> None:
@@ -98,16 +90,6 @@ def _dots(ax: Any, certificates: History, abscissa: str, error: str, its_bound: 
     )
 
 
-def _dress(ax: Any) -> None:
-    ax.set_yscale("log")
-    ax.grid(True, which="major", color="#dddddd", linewidth=0.6)
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
-    for side in ("left", "bottom"):
-        ax.spines[side].set_color("#999999")
-    ax.tick_params(colors=DARK, labelsize=8, which="both")
-
-
 def _show_a_decade(ax: Any) -> None:
     """Nearly constant numbers are shown as such."""
     low, high = ax.get_ylim()
@@ -123,15 +105,19 @@ def _legend(figure: Any, ax: Any) -> None:
 
 
 def _running_median(y: NDArray[Any]) -> NDArray[Any]:
-    """The median of the last WINDOW values, NaN left out.
+    """The median of the values around each, NaN left out: as many before as after it, so that the
+    line neither lags nor leads where numbers fall; at the end of those before.
 
-    >>> _running_median(np.array([1.0, 5.0, 3.0]))
-    array([1., 3., 3.])
+    >>> _running_median(np.array([9.0, 5.0, 3.0, 2.0, 8.0]))
+    array([9., 5., 5., 4., 3.])
     """
     if len(y) == 0:
         return y
-    padded = np.concatenate([np.full(WINDOW - 1, np.nan), y])
-    windows = np.lib.stride_tricks.sliding_window_view(padded, WINDOW)
+    reach = min(WINDOW // 2, max(2, len(y) // 20))
+    padded = np.concatenate([np.full(reach, np.nan), y, np.full(reach, np.nan)])
+    windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1).copy()
+    for k in range(min(reach, len(y))):  # no further ahead than back
+        windows[k, reach + 1 + k :] = np.nan
     some = ~np.isnan(windows).all(axis=1)
     median = np.full(len(y), np.nan)
     median[some] = np.nanmedian(windows[some], axis=1)

@@ -92,7 +92,7 @@ def test_a_terminal_also_gets_a_progress_bar_that_disappears():
     terminal = Terminal()
     text = logged(30, terminal)
     assert "\r" not in text
-    assert re.search(r"\r +\d+ % of iterations \[", terminal.getvalue())
+    assert re.search(r"\r\[#* *\]  +\d+ % of iterations", terminal.getvalue())
     shown = terminal.getvalue().rsplit("\r\x1b[K", 1)[-1]
     assert "% of" not in shown
 

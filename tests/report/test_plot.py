@@ -1,7 +1,9 @@
 """Plots of runs."""
 
+import numpy as np
 import pytest
 
+from pyomo_stochsqp.report import plot
 from pyomo_stochsqp.report.plot import plot_run
 from pyomo_stochsqp.run import History
 from tests.run.runs import Runner, StagedRunner
@@ -59,3 +61,28 @@ def test_histories_of_other_methods_show_the_panels_they_have():
     history.append((1, 10, 0.5))
     figure = plot_run(history, Runner().run(1).certificates)
     assert labels(figure) == {"violation", "gap"}
+
+
+@pytest.mark.parametrize("n", [0, 1, 3, 40, 1000])
+def test_the_median_lies_on_numbers_that_fall(n):
+    """Those of Algorithm 1 fall by decades; a median of past ones would lie above them."""
+    y = 10.0 ** -np.linspace(0, 6, n)
+    median = plot._running_median(y)
+    assert len(median) == n
+    front = slice(0, max(n - plot.WINDOW, 0))
+    assert median[front] == pytest.approx(y[front])
+    assert np.all((median >= y.min(initial=0.0)) & (median <= y.max(initial=1.0)))
+
+
+def test_the_median_takes_noise_off_and_leaves_gaps_out():
+    y = 10.0 ** np.random.default_rng(0).standard_normal(400)
+    y[3::7] = np.nan
+    median = plot._running_median(y)
+    assert np.isfinite(median).all()
+    assert np.log10(median).std() < 0.3 * np.nanstd(np.log10(y))
+
+
+def test_grid_lines_lie_behind_everything():
+    outcome = Runner().run(30)
+    figure = plot_run(outcome.history, outcome.certificates)
+    assert all(ax.get_axisbelow() is True for ax in figure.axes)

@@ -23,8 +23,10 @@ from pyomo.util import check_units
 
 from ...errors import DataError, ModelError
 from ...given import asked
+from ...text_table import html_of
 from .columns import Numbers, read_columns
 from .fixing import fixed_numbers, mean_numbers
+from .glance import at_a_glance
 from .source import Origin, RandomSource
 from .tables import Table
 
@@ -225,6 +227,11 @@ class RandomParam(IndexedComponent, IndexedComponent_NDArrayMixin):
         if columns is not None:
             self._columns = columns
         self.changes += 1
+
+    def _repr_html_(self) -> str:
+        if not self.is_constructed():
+            return html_of([f"RandomParam '{self.name}', not constructed yet"])
+        return html_of(at_a_glance(self))
 
     def _pprint(self) -> Any:
         return (
