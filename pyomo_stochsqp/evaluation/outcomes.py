@@ -131,8 +131,9 @@ class Outcomes(Printed):
         rows = []
         for o in self._outcomes:
             numbers = [o.mean, o.std, *(o.quantile(q) for q in QUANTILES), o.cvar()]
+            least = ROUNDING * max(map(abs, numbers))
             violated = f"{o.violation_probability:.3g}" if o.required else ""
-            rows.append((o.name, *(f"{v:.6g}" for v in numbers), violated))
+            rows.append((o.name, *(f"{v if abs(v) > least else 0:.6g}" for v in numbers), violated))
         return TextTable(header, rows, title=self._title)
 
     def plot(self, other: Any = None, path: Any = None, labels: Any = ("before", "after")) -> Any:
