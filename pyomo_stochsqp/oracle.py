@@ -264,6 +264,10 @@ class PlugInOracle(Oracle, Protocol):
     rounded: bool
 
     @property
+    def narrowing(self) -> int:
+        """The level that they have."""
+
+    @property
     def for_curvature(self) -> int:
         """Scenarios that second derivatives need."""
 

@@ -128,6 +128,8 @@ class Certificate:
     heavy_tails: bool = False
     rare_events: bool = False
     spreading: bool = False
+    #: the level at which kinks were rounded off
+    narrowing: int = 0
 
     @property
     def infeasibility(self) -> float:

@@ -146,6 +146,7 @@ class Certifier:
             heavy_tails=not exact and _heavy(values, found.gradients),
             rare_events=not exact and _rare(values, spread),
             spreading=not exact and self._spreading(values, spread),
+            narrowing=self._oracle.narrowing if isinstance(self._oracle, PlugInOracle) else 0,
         )
         return certificate, values
 

@@ -32,7 +32,6 @@ from ..declare import StochasticProgram, read_model
 from ..errors import ModelError, OptionError
 from ..nlp import SampleAverage
 from ..oracle import (
-    CLOSELY,
     EVALUATION_STREAM,
     Estimate,
     Jacobian,
@@ -173,7 +172,7 @@ def sensitivity(
             f"Model '{model.name}': the results hold no certified point, so there is no optimum "
             "whose derivatives could be taken. Look at results.message."
         )
-    reading = _Reading(model, samples, seed)
+    reading = _Reading(model, certificate.narrowing, samples, seed)
     program, nlps = reading.now()
     if len(program.variables) != certificate.x.size or len(program.rows) != certificate.y.size:
         raise ModelError(
@@ -196,8 +195,10 @@ def sensitivity(
 class _Reading:
     """The model as it stands at the moment, on the same scenarios every time."""
 
-    def __init__(self, model: Any, samples: int, seed: int):
+    def __init__(self, model: Any, narrowing: int, samples: int, seed: int):
         self._model = model
+        #: kinks are as wide as they were for the certified point
+        self._narrowing = narrowing
         self._compile = CompilerCache()
         self._samples = samples
         self._seed = seed
@@ -207,7 +208,7 @@ class _Reading:
         program = read_model(self._model)
         oracle = model_oracle(program, self._compile(program), Sampler(program.sources, self._seed))
         if isinstance(oracle, PlugInOracle):
-            oracle.narrow(CLOSELY)
+            oracle.narrow(self._narrowing)
         whole = whole_sample(oracle)
         parts: Sequence[Sample] = [] if whole is None else [whole]
         if whole is None:

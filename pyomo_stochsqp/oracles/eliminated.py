@@ -93,7 +93,6 @@ class Eliminated:
         self._n = outer.problem.n - self._k
         self.sources = outer.sources
         self.rounded = outer.rounded
-        self._narrowing = 0
         self.spreads_evenly = outer.spreads_evenly
         self._supports = self._dependencies()
         self._rows = _ReducedRows(outer.problem, self._n, self._supports)
@@ -127,11 +126,15 @@ class Eliminated:
     def for_curvature(self) -> int:
         if not any(level.implicit.size for level in self._levels):
             return CURVATURE
-        return min(CURVATURE_OF_QUANTILES * 4**self._narrowing, LARGEST_CURVATURE)
+        return min(CURVATURE_OF_QUANTILES * 4**self.narrowing, LARGEST_CURVATURE)
+
+    @property
+    def narrowing(self) -> int:
+        return self._outer.narrowing
 
     def narrow(self, level: int) -> None:
-        if level != self._narrowing:
-            self._narrowing, self._last = level, None
+        if level != self.narrowing:
+            self._last = None
             self._outer.narrow(level)
 
     # -- estimates --------------------------------------------------------------------------------

@@ -41,8 +41,8 @@ class EngineFactory(Protocol):
 class Engines(NamedTuple):
     """Engines in the order in which they are tried."""
 
-    #: for programs without sampling error, for the first sample, and for samples that start near
-    #: the solution of the one before
+    #: for programs without sampling error, for the first sample, and for programs that start near
+    #: the solution of the one before: a sample after another, kinks that are less rounded off
     exact: Sequence[EngineFactory]
     first: Sequence[EngineFactory]
     warm: Sequence[EngineFactory]
@@ -70,7 +70,7 @@ class Solving:
         self._finite = finite
         self._factors = factors
         #: the engine at work: all of it follows from the state
-        self._at_work: tuple[tuple[int, int, int, int, bool, bool], Engine] | None = None
+        self._at_work: tuple[tuple[int, int, int, int, int, bool, bool], Engine] | None = None
 
     def started(self, state: StagedState, sample: StageSample) -> StagedState:
         """The engine of the attempt at the current point."""
@@ -139,15 +139,15 @@ class Solving:
         return new if now < CLEARLY * was else known
 
     def _in_turn(self, state: StagedState) -> Sequence[EngineFactory]:
-        if state.stage > 0:
+        if state.stage > 0 or state.narrowed > 0:
             return self._engines.warm
         return self._engines.exact if state.exact else self._engines.first
 
     def _engine(self, state: StagedState, sample: StageSample) -> Engine:
         attempt = state.attempt
         key = (
-            state.stage, attempt.number, attempt.again, attempt.resized, attempt.all_curvature,
-            attempt.relaxed is not None,
+            state.stage, state.narrowed, attempt.number, attempt.again, attempt.resized,
+            attempt.all_curvature, attempt.relaxed is not None,
         )  # fmt: skip
         if self._at_work is None or self._at_work[0] != key:
             factory = self._in_turn(state)[attempt.number]

@@ -15,7 +15,7 @@ from tests.certify.independent import NoisyQuadratic, expected
 #: fields that are no numbers to compare, or that other tests are about
 ELSEWHERE = {
     "x", "objective_rounded", "has_gradient", "saddle", "descent", "exact", "first_order",
-    "heavy_tails", "rare_events", "spreading",
+    "heavy_tails", "rare_events", "spreading", "narrowing",
 }  # fmt: skip
 
 

@@ -127,7 +127,7 @@ class Recorded:
 class PlugIn(Recorded):
     """One with formulas: together, samples give the square of what they give on average."""
 
-    rounded = True
+    rounded, narrowing = True, 0
     for_curvature = 0
 
     def __init__(self):

@@ -144,19 +144,19 @@ class Kinked(Scripted):
 
     def __init__(self, rounded=True, broken=()):
         super().__init__(numbers)
-        self.rounded, self._broken, self.asked, self._level = rounded, broken, [], 0
+        self.rounded, self._broken, self.asked, self.narrowing = rounded, broken, [], 0
 
     def narrow(self, level):
         self.asked.append(level)
-        self._level = level
+        self.narrowing = level
 
     def estimate(self, x, sample, objective=False):
         e = super().estimate(x, sample, objective)
-        e.f += 3.0 * 0.25**self._level
-        e.c = e.c + 0.2 * 0.25**self._level
-        e.g = e.g * (1.0 + self._level * e.g[0])
-        if self._level in self._broken:
-            e.issue = EvaluationIssue("row", f"level {self._level}")
+        e.f += 3.0 * 0.25**self.narrowing
+        e.c = e.c + 0.2 * 0.25**self.narrowing
+        e.g = e.g * (1.0 + self.narrowing * e.g[0])
+        if self.narrowing in self._broken:
+            e.issue = EvaluationIssue("row", f"level {self.narrowing}")
         return e
 
     def replicated(self, x, samples, objective=False):

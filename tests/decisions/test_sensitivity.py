@@ -5,7 +5,7 @@ import pyomo.environ as pyo
 import pytest
 import scipy.stats as st
 
-from pyomo_stochsqp import CVaR, E, RandomParam, Variance, sensitivity
+from pyomo_stochsqp import CVaR, E, RandomParam, Variance, sensitivity, smooth_min
 from pyomo_stochsqp.errors import ModelError, OptionError
 
 SHARP = {"tol_opt": 1e-11, "tol_feas": 1e-11}
@@ -200,3 +200,20 @@ def test_risk():
     c = st.norm.pdf(st.norm.ppf(0.9)) / 0.1
     assert s["mean of w"].objective == pytest.approx(0.2, abs=1e-3)
     assert s["spread of w"].objective == pytest.approx(0.2 * 0.5 * c, rel=1e-2)
+
+
+def test_a_newsvendor():
+    """Kinks stay as wide as they were for the solution: F(q) = 1 - cost/price."""
+    law = st.gamma(4.0, scale=25.0)
+    m = pyo.ConcreteModel()
+    m.cost = pyo.Param(initialize=4.0, mutable=True)
+    m.q = pyo.Var(bounds=(0, 500), initialize=50.0)
+    m.demand = RandomParam(distribution=law)
+    m.profit = pyo.Objective(
+        expr=E(10.0 * smooth_min(m.q, m.demand)) - m.cost * m.q, sense=pyo.maximize
+    )
+    s = sensitivity(m, m.cost, m.demand)
+    q = law.ppf(0.6)
+    assert s[m.cost].objective == pytest.approx(-q, rel=1e-3)
+    assert s[m.cost].variables["q"] == pytest.approx(-0.1 / law.pdf(q), rel=2e-2)
+    assert s["mean of demand"].objective == pytest.approx(6.0, rel=1e-3)

@@ -103,3 +103,32 @@ def test_one_factor_for_all_models():
     with narrowed(2):
         assert pyo.value(WIDTH_FACTOR) == 1 / 16
     assert pyo.value(WIDTH_FACTOR) == 1.0
+
+
+@pytest.mark.parametrize("limit", [0.08, 0.15])
+def test_the_best_mean_under_a_limit_on_the_cvar_of_a_table(limit):
+    """A linear program again, now with the kinks in a constraint."""
+    rng = np.random.default_rng(0)
+    means, C = [0.08, 0.05, 0.03], [[0.04, 0.01, 0], [0.01, 0.02, 0], [0, 0, 0.0025]]
+    returns = rng.multivariate_normal(means, C, size=500)
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(range(3), bounds=(0, 1), initialize=1 / 3)
+    m.r = RandomParam(range(3), data=returns)
+    gain = sum(m.r[j] * m.x[j] for j in range(3))
+    m.all = pyo.Constraint(expr=sum(m.x[j] for j in range(3)) == 1)
+    m.risk = pyo.Constraint(expr=CVaR(-gain, 0.95) <= limit)
+    m.mean = pyo.Objective(expr=E(gain), sense=pyo.maximize)
+    results = optimal(m)
+    n = len(returns)
+    # variables: x, t, u >= -gain - t; t + sum u / (n (1 - level)) <= limit
+    rows = np.hstack((-returns, -np.ones((n, 1)), -np.eye(n)))
+    risk = np.concatenate((np.zeros(3), [1.0], np.full(n, 1 / (0.05 * n))))
+    exact = linprog(
+        np.concatenate((-returns.mean(axis=0), np.zeros(n + 1))),
+        A_ub=np.vstack((rows, risk)), b_ub=np.append(np.zeros(n), limit),
+        A_eq=np.array([[1.0] * 3 + [0.0] * (n + 1)]), b_eq=[1.0],
+        bounds=[(0, 1)] * 3 + [(None, None)] + [(0, None)] * n,
+    )  # fmt: skip
+    assert pyo.value(m.mean) == pytest.approx(-exact.fun, rel=1e-4)
+    assert [v.value for v in m.x.values()] == pytest.approx(exact.x[:3].tolist(), abs=2e-3)
+    assert results.history.iteration[-1] < 200
