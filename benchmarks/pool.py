@@ -13,8 +13,6 @@ from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from multiprocessing import get_context
 from typing import Any
 
-from pyomo_stochsqp.report.log import progress_line
-
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 REDRAW = 0.5  # seconds
 
@@ -73,8 +71,10 @@ class _Progress:
         tenth = 10 * self._done // self._total
         due = now >= self._next if self._terminal else tenth > self._tenth
         if due:
-            picture = progress_line(self._done / self._total, self._what, now - self._began)
-            print(picture, end="\r" if self._terminal else "\n", file=sys.stderr, flush=True)
+            share, seconds = self._done / self._total, now - self._began
+            left = f"{seconds * (1.0 - share) / share:.1f} s left"
+            line = f"[{'#' * int(24 * share):24}] {100 * share:3.0f} % of {self._what}, {left}"
+            print(line, end="\r" if self._terminal else "\n", file=sys.stderr, flush=True)
             self._next, self._tenth = now + REDRAW, tenth
 
     def close(self) -> None:

@@ -131,4 +131,4 @@ def test_the_best_mean_under_a_limit_on_the_cvar_of_a_table(limit):
     )  # fmt: skip
     assert pyo.value(m.mean) == pytest.approx(-exact.fun, rel=1e-4)
     assert [v.value for v in m.x.values()] == pytest.approx(exact.x[:3].tolist(), abs=2e-3)
-    assert results.history.iteration[-1] < 200
+    assert results.history["iteration"][-1] < 200
