@@ -17,12 +17,12 @@ The way of a model through the house, each room with what it hands on:
     report       log, plots, tables of a run
     interface    both Pyomo interfaces, options, command line; solve.py is the front door
 
-Beside that way: ``baselines`` (methods to compare with), ``evaluation`` and ``expected_value`` (a
-model at its present point), ``decisions`` (what information and changes are worth), ``exchange``
-(models from and for mpi-sppy), ``ranks`` (processes that share the work), ``pairwise`` (sums that
-do not depend on who adds), ``given`` (what the user gave), ``scaling``, ``deadline``,
-``text_table``, ``picture``, ``errors``, ``version``. Below the waist nothing knows Pyomo: ``sqp``
-and ``stages`` solve any hand-written oracle.
+Beside that way: ``recourse`` (linear programs in two stages), ``baselines`` (methods to compare
+with), ``evaluation`` and ``expected_value`` (a model at its present point), ``decisions`` (what
+information and changes are worth), ``exchange`` (models in other forms), ``ranks`` (processes that
+share the work), ``pairwise`` (sums that do not depend on who adds), ``given`` (what the user gave),
+``scaling``, ``deadline``, ``text_table``, ``picture``, ``errors``, ``version``. Below the waist
+nothing knows Pyomo: ``sqp`` and ``stages`` solve any hand-written oracle.
 """
 
 from .decisions import pareto, sensitivity, value_of_information
@@ -49,7 +49,7 @@ from .declare import (
     smooth_min,
 )
 from .evaluation import evaluate
-from .exchange import from_scenario_creator, to_scenario_creator
+from .exchange import from_scenario_creator, from_smps, to_scenario_creator
 from .expected_value import register as register_values
 from .interface import register
 from .version import VERSION as __version__
@@ -77,6 +77,7 @@ __all__ = [
     "__version__",
     "evaluate",
     "from_scenario_creator",
+    "from_smps",
     "pareto",
     "positive_part",
     "sensitivity",

@@ -15,6 +15,8 @@ import numpy as np
 from .compile.cache import CompilerCache
 from .declare.formula_node import RandomFormula
 from .declare.reading import read_formula
+from .declare.recourse_block import decided_later
+from .errors import ModelError
 from .oracle import CLOSELY, EVALUATION_STREAM, exact_estimate
 from .oracles import model_oracle
 from .sample import Sampler
@@ -26,6 +28,11 @@ SCENARIOS, SEED = 1 << 14, 0
 def expected_value(node: RandomFormula) -> float:
     """The value at the current values of the variables; raises ValueError where there is none."""
     program = read_formula(node)
+    if decided_later(program.variables):
+        raise ModelError(
+            f"{node} is over decisions of the second stage, which are others in every scenario. "
+            "Ask pyomo_stochsqp.evaluate(model) for its value, or results.policy for one scenario."
+        )
     for v in program.variables:
         if v.value is None:
             raise ValueError(f"No value for uninitialized variable '{v.name}' in {node}")

@@ -23,6 +23,7 @@ from ..errors import ModelError
 from .formula_node import RandomFormula
 from .randomness.random_param import RandomParam, RandomParamData
 from .randomness.scenario_set import ScenarioSet, scenario_items
+from .recourse_block import decided_later
 
 
 def E(
@@ -145,7 +146,7 @@ class ExpectationData(RandomFormula):
         if self.explicit is not None:
             return bool(scan(self.explicit.first()).expectations)
         seen = scan(self.integrand)
-        return bool(seen.random or seen.expectations)
+        return bool(seen.random or seen.expectations) or decided_later(seen.variables.values())
 
     @property
     def _args_(self) -> tuple[Any, ...]:

@@ -13,7 +13,7 @@ numbers are fixed (``fix_to``) is one scenario that every solver can read.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from pyomo.core.base import Block
@@ -90,6 +90,17 @@ def _is_inside(block: Any, other: Any) -> bool:
         if parent is other:
             return True
         parent = parent.parent_block()
+    return False
+
+
+def decided_later(variables: Iterable[Any]) -> bool:
+    """Whether one of the variables takes another value in every scenario."""
+    for v in variables:
+        block = v.parent_block()
+        while block is not None:
+            if isinstance(block, Recourse) and block.active:
+                return with_recourse(v.model())
+            block = block.parent_block()
     return False
 
 

@@ -20,6 +20,7 @@ from ..declare import StochasticProgram
 from ..declare.program import Function
 from ..declare.randomness.other_numbers import other_numbers
 from ..declare.reading import Asked
+from ..declare.recourse_block import with_recourse
 from ..declare.scan import scan
 from ..errors import ModelError, OptionError
 from ..oracle import (
@@ -34,17 +35,19 @@ from ..oracle import (
 from ..oracles import Eliminated, model_oracle
 from ..sample import Sampler
 from .outcomes import Outcome, Outcomes
+from .recourse import evaluate_recourse
 from .request import requested
 from .rows import Rows
 from .values import Evaluation, Value
 
 REPLICATES = 32
+SAMPLES, SAMPLES_OF_RECOURSE = 100_000, 10_000
 
 
 def evaluate(
     model: Any,
     *expressions: Any,
-    samples: int = 100_000,
+    samples: int | None = None,
     seed: int | None = None,
     confidence: float = 0.95,
     data: Any = None,
@@ -52,8 +55,9 @@ def evaluate(
     """Values of the objective, of every constraint with an expectation and of ``expressions`` at
     the present point.
 
-    ``samples`` scenarios are drawn from each source. Finite data with no more rows is averaged
-    exactly instead. ``data`` are other random numbers than the model's: a table, a distribution or
+    ``samples`` scenarios are drawn from each source (100,000 by default; 10,000 with Recourse,
+    whose second stage is solved again in each). Finite data with no more rows is averaged exactly
+    instead. ``data`` are other random numbers than the model's: a table, a distribution or
     a sampler, or a mapping from RandomParams to those.
 
     The result prints as a table of expectations; its ``outcomes`` tell of single scenarios.
@@ -73,12 +77,17 @@ def evaluate(
     >>> evaluate(m, data=[1.0, 2.0])["obj"].value
     0.5
     """
+    recourse = with_recourse(model)
+    if samples is None:
+        samples = SAMPLES_OF_RECOURSE if recourse else SAMPLES
     if samples < 2 * REPLICATES:
         raise OptionError(f"samples={samples} is too few for error estimates; give at least 64.")
     if not 0.0 < confidence < 1.0:
         raise OptionError(f"confidence={confidence} is not between 0 and 1.")
     seed = secrets.randbits(32) if seed is None else seed
     with other_numbers(model, data):
+        if recourse:
+            return evaluate_recourse(model, expressions, samples, seed, confidence)
         program = requested(model, expressions)
         x = program.start
         sampler = Sampler(program.sources, seed)

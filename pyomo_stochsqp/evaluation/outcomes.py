@@ -47,6 +47,8 @@ class Outcome:
     @property
     def std(self) -> float:
         """The standard deviation over the scenarios."""
+        if not np.isfinite(self.mean):
+            return float("inf")
         return float(np.sqrt(np.average((self.values - self.mean) ** 2, weights=self.weights)))
 
     def quantile(self, level: float) -> float:
@@ -68,7 +70,8 @@ class Outcome:
         share = np.clip(
             (1.0 - level) * weights.sum() - (np.cumsum(weights) - weights), 0.0, weights
         )
-        return float(np.average(self.values[order], weights=share))
+        worst = share > 0.0
+        return float(np.average(self.values[order][worst], weights=share[worst]))
 
     @property
     def violation_probability(self) -> float:
@@ -131,7 +134,8 @@ class Outcomes(Printed):
         rows = []
         for o in self._outcomes:
             numbers = [o.mean, o.std, *(o.quantile(q) for q in QUANTILES), o.cvar()]
-            least = ROUNDING * max(map(abs, numbers))
+            finite = [abs(v) for v in numbers if np.isfinite(v)]
+            least = ROUNDING * max(finite, default=0.0)
             violated = f"{o.violation_probability:.3g}" if o.required else ""
             rows.append((o.name, *(f"{v if abs(v) > least else 0:.6g}" for v in numbers), violated))
         return TextTable(header, rows, title=self._title)

@@ -64,6 +64,11 @@ class FinishedRun:
         detail = f" ({self.outcome.message})" if self.outcome.message else ""
         return f"{self.outcome.stop.value}{detail}"
 
+    @property
+    def decision(self) -> None:
+        """There is no recourse, so the point is in the solution."""
+        return None
+
     def shown(self) -> list[Shown]:
         """How it ended, the objective, what is certified, what it took."""
         outcome, point = self.outcome, self.certificate
@@ -105,6 +110,7 @@ class NoRun:
     iterations: int = 0
     samples: int = 0
     warnings: tuple[str, ...] = ()
+    decision: None = None
 
     def shown(self) -> list[Shown]:
         """The message."""

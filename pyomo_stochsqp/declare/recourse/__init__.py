@@ -10,7 +10,7 @@ written_out   one copy of the second stage for every scenario
 
 from .affine import AffineTwoStage, NotAffineError, affine
 from .read import read_two_stage
-from .two_stage import RandomMatrix, RandomNumbers, TwoStage
+from .two_stage import RandomMatrix, RandomNumbers, TwoStage, TwoStageRow
 from .written_out import write_recourse_out
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "RandomMatrix",
     "RandomNumbers",
     "TwoStage",
+    "TwoStageRow",
     "affine",
     "read_two_stage",
     "write_recourse_out",

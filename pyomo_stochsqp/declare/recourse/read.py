@@ -34,6 +34,11 @@ def read_two_stage(model: Any) -> TwoStage:
     """Read and validate a constructed model that has Recourse."""
     check_constructed(model)
     check_components(model)
+    if not recourse_blocks(model):
+        raise ModelError(
+            f"Model '{model.name}' has no Recourse, so nothing in it is decided when the random "
+            "numbers are known."
+        )
     return _Reader(model).read()
 
 

@@ -36,7 +36,7 @@ def json_report(results: StochSQPResults) -> dict[str, Any]:
                  "scenarios", "exact", "heavy_tails", "rare_events")  # fmt: skip
         report["certificate"] = {
             "says": str(certificate),
-            **{n: getattr(certificate, n) for n in names},
+            **{n: getattr(certificate, n) for n in names if hasattr(certificate, n)},
             "variables": certificate.variables,
             "rows": certificate.rows,
         }

@@ -2,7 +2,7 @@ r"""Models in Python files, for the command line.
 
 The file defines a Pyomo model, or a function without arguments that returns one. Without a name,
 the object called ``model`` is taken, or else the only model of the file, or else its
-``build_model`` or ``create_model``.
+``build_model`` or ``create_model``. SMPS files are models, too.
 """
 
 from __future__ import annotations
@@ -15,12 +15,17 @@ from typing import Any
 from pyomo.core.base.PyomoModel import AbstractModel, Model
 
 from ...errors import ModelError
+from ...exchange import from_smps
 
+#: files of a model in SMPS format
+SMPS = (".smps", ".cor", ".core", ".tim", ".time", ".sto", ".stoch")
 FUNCTIONS = ("build_model", "create_model")
 
 
 def load_model(path: str, name: str | None = None) -> Any:
     """The model that a file defines."""
+    if Path(path).suffix.lower() in SMPS or Path(path).is_dir():
+        return from_smps(path)
     namespace = _run(path)
     if name is None:
         name = _default_name(path, namespace)

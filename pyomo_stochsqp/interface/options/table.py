@@ -15,6 +15,7 @@ from typing import Any
 from ...baselines import BASELINES
 from ...errors import OptionError
 from ...kkt import REGISTRY
+from ...recourse import GAP
 from ...sample import METHODS
 from ...solve import EXACT_SOLVERS, EXACT_TOLERANCE, MAX_ITER, MAX_SAMPLES, SAMPLED_TOLERANCE
 from ...sqp import CURVATURES, GROWTHS, STEP_RULES
@@ -85,6 +86,9 @@ OPTIONS: tuple[Option, ...] = (
            "tolerance of the certified distance to an optimum, relative to the size of the "
            f"objective and (times 3) of every variable; {SAMPLED_TOLERANCE:g} where sampled, "
            f"{EXACT_TOLERANCE:g} where exact"),
+    Option("gap", None, optional(POSITIVE), "> 0",
+           "models with Recourse: certified distance of the objective to the optimum, relative to "
+           f"the objective; tol_opt, or {GAP:g}"),
     Option("max_samples", None, optional(number(0, inf)), ">= 0",
            f"scenarios that may be used; {MAX_SAMPLES:g} by default, max_iter * batch_size for "
            "growing batches of algorithm='stochsqp'"),

@@ -9,8 +9,10 @@ from pyomo.contrib.solver.common.results import Results, SolutionStatus, Termina
 
 from ...certify import Tolerances
 from ...method import Stop
+from ...recourse import Decision, Policy
 from ...report.certified import CertifiedPoint
 from ...report.finished import FinishedRun, NoRun
+from ...report.two_stage import CertifiedDecision, FinishedTwoStage
 from ...run import History, Outcome
 from ...run.verdict import ASTRAY
 from ...text_table import html_of
@@ -31,7 +33,7 @@ TERMINATION = {
 class RunReport:
     """Shared by the results of both interfaces: what a run leaves beyond Pyomo's own fields."""
 
-    _run: FinishedRun | NoRun
+    _run: FinishedRun | FinishedTwoStage | NoRun
 
     @property
     def history(self) -> History:
@@ -44,7 +46,7 @@ class RunReport:
         return self._run.certificates
 
     @property
-    def certificate(self) -> CertifiedPoint | None:
+    def certificate(self) -> CertifiedPoint | CertifiedDecision | None:
         """What is certified of the point that was returned; prints as a sentence."""
         return self._run.certificate
 
@@ -72,6 +74,12 @@ class RunReport:
         """Draw the run (extra ``plot``); save it if a path (.png, .svg, .pdf) is given."""
         return self._run.plot(path, title)
 
+    def policy(self, model: Any, numbers: Any = None) -> Policy | Decision:
+        """The second stage at the decision found: ``results.policy(m, {m.demand: 9})`` solves it
+        for one scenario, ``results.policy(m)`` is a function that does so again and again."""
+        made = Policy(model, self._run.decision)
+        return made if numbers is None else made(numbers)
+
     def _repr_html_(self) -> str:
         return html_of(self._run.shown())
 
@@ -81,7 +89,7 @@ class StochSQPResults(RunReport, Results):
 
     # ConfigDict turns attributes into entries, so the run lives in one.
     @property
-    def _run(self) -> FinishedRun | NoRun:  # type: ignore[override]
+    def _run(self) -> FinishedRun | FinishedTwoStage | NoRun:  # type: ignore[override]
         return self.extra_info.get("run").value()
 
     @classmethod
@@ -110,7 +118,7 @@ class StochSQPResults(RunReport, Results):
         results._describe(run)
         return results
 
-    def _describe(self, run: FinishedRun | NoRun) -> None:
+    def _describe(self, run: FinishedRun | FinishedTwoStage | NoRun) -> None:
         info = self.extra_info
         info.iteration_count, info.samples, info.message = run.iterations, run.samples, run.message
         for name, value in (

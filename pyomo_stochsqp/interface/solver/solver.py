@@ -20,6 +20,7 @@ from pyomo.core.staleflag import StaleFlagManager
 
 from ...compile.cache import CompilerCache
 from ...deadline import OutOfTime, time_limit
+from ...declare.recourse_block import with_recourse
 from ...errors import EmptyModelError, InfeasibleModelError
 from ...report.finished import FinishedRun
 from ...run import Outcome
@@ -34,6 +35,7 @@ from .resume import continued
 from .session import run_session
 from .solution import StochSQPSolutionLoader
 from .together import Together
+from .two_stage import solve_two_stage
 
 logger = logging.getLogger("pyomo_stochsqp")
 
@@ -82,9 +84,13 @@ class StochSQP(SolverBase):
         given = given_options(self.config, config, kwds)
         limit = inf if config.time_limit is None else config.time_limit
         StaleFlagManager.mark_all_as_stale()
-        with Together(given.get("comm")) as ranks:
+        recourse = with_recourse(model)
+        with Together(None if recourse else given.get("comm")) as ranks:
             try:
-                results = self._solved(model, given, config, ranks, began + limit)
+                if recourse:
+                    results = _with_recourse(model, given, config, began + limit)
+                else:
+                    results = self._solved(model, given, config, ranks, began + limit)
             except EmptyModelError as error:
                 results = _without_a_run(model, TerminationCondition.emptyModel, str(error))
             except InfeasibleModelError as error:
@@ -161,6 +167,18 @@ def _checkpoint_file(
     if options["checkpoint"] is None or not ranks.leads:
         return None
     return stack.enter_context(SafeFile(options["checkpoint"]))
+
+
+def _with_recourse(
+    model: Any, given: dict[str, Any], config: StochSQPConfig, deadline: float
+) -> StochSQPResults:
+    options = validated(given)
+
+    def limited() -> AbstractContextManager[None]:
+        return _until(deadline, LEAST_TO_READ)
+
+    with _timed(config.timer, "run"):
+        return solve_two_stage(model, options, config.tee, limited)
 
 
 @contextmanager

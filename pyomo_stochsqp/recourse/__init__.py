@@ -1,0 +1,38 @@
+r"""Two-stage programs with linear recourse: samples through an LP solver, gaps by replication.
+
+solve             the entry: from a model to an outcome
+scenarios         scenarios as arrays: the random numbers of all matrices
+sample_problem    all scenarios of a sample in one program
+linear_program    one program by HiGHS
+sampled_solver    how the problem of a sample is solved
+second_stage      the second stage at a fixed decision, again and again
+gap               what is certified of a decision
+candidates        the next decision
+staged            samples that grow until the gap is small
+exact             few scenarios: all of them at once
+shared_work       replicates, divided among ranks
+policy            the second stage in one scenario
+outcome           what a solve leaves behind
+"""
+
+from .gap import Gap
+from .outcome import TwoStageOutcome
+from .policy import Decision, Policy, decision_of
+from .scenarios import Drawing
+from .second_stage import SecondStage
+from .shared_work import SharedWork
+from .solve import GAP, read_recourse, solve_recourse
+
+__all__ = [
+    "GAP",
+    "Decision",
+    "Drawing",
+    "Gap",
+    "Policy",
+    "SecondStage",
+    "SharedWork",
+    "TwoStageOutcome",
+    "decision_of",
+    "read_recourse",
+    "solve_recourse",
+]

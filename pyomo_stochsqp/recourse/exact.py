@@ -1,0 +1,69 @@
+r"""Finite data with few joint scenarios: all of them in one program, and no sampling error."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+import numpy as np
+
+from ..deadline import OutOfTime
+from ..declare.recourse import AffineTwoStage
+from ..method import Stop
+from .gap import RESOLUTION, Gap
+from .linear_program import Status
+from .outcome import TwoStageOutcome, history_row
+from .sampled_solver import SampledSolver
+from .scenarios import Drawing
+from .second_stage import SecondStage
+
+#: rows and variables of all second stages together, up to which they are one program
+LARGEST = 200_000
+
+_ENDS = {
+    Status.INFEASIBLE: (
+        Stop.LOCALLY_INFEASIBLE,
+        "no first-stage decision has a feasible second stage in all scenarios",
+    ),
+    Status.UNBOUNDED: (Stop.UNBOUNDED, "the program of all scenarios is unbounded"),
+    Status.LIMIT: (Stop.TIME_LIMIT, ""),
+    Status.FAILED: (Stop.STALLED, "the LP solver has failed"),
+}
+
+
+def is_small(program: AffineTwoStage) -> bool:
+    """Whether all scenarios fit into one program."""
+    size = program.origin.source.size
+    return size is not None and size * max(sum(program.W.shape), 1) <= LARGEST
+
+
+def solve_exactly(
+    program: AffineTwoStage, solver: SampledSolver, seed: int, wanted: float
+) -> TwoStageOutcome:
+    """The optimum over all scenarios."""
+    began = perf_counter()
+    made = TwoStageOutcome(program, Stop.TIME_LIMIT, "", None, None, None, None, 0, 1, 0.0, seed)
+    try:
+        whole = Drawing(program, seed).whole()
+        solved = solver.solve(whole)
+        made.samples = whole.count
+        if solved.x.size == 0:
+            made.stop, made.message = _ENDS[solved.status]
+            return made
+        made.x = solved.x
+        reaction = SecondStage(program).react(solved.x, whole)
+        c, constant = whole.first_cost()
+        value = float(c @ solved.x) + constant + float(whole.weights @ reaction.values)
+        rest = max(value - solved.bound, 0.0) + RESOLUTION * abs(value)
+        made.gap = Gap(value, 0.0, rest, rest, solved.bound, whole.count, 1)
+        if solved.row_duals is not None:
+            made.duals = solved.row_duals[: program.row_lower.size]
+        good = np.isfinite(value) and made.gap.relative <= max(wanted, 1e-6)
+        made.stop = Stop.CONVERGED if good else _ENDS[Status.LIMIT][0]
+    except OutOfTime:
+        pass
+    finally:
+        made.seconds = perf_counter() - began
+    if made.gap is not None:
+        n, sign = made.samples, program.origin.sign
+        made.history.append(history_row(1, n, made.gap, n, made.seconds, sign))
+    return made

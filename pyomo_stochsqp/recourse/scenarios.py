@@ -1,0 +1,187 @@
+r"""Scenarios of a two-stage program as arrays: everything random in its matrices, drawn.
+
+What is drawn depends on seed, stream, block and number of scenarios alone, so any process can draw
+any replicate. Latin hypercubes are the default: the value of recourse is often nearly a sum of
+functions of single random numbers, whose means they get right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pyomo.core.expr import value
+from scipy import sparse
+
+from ..declare.program import Batch, Source
+from ..declare.recourse import AffineTwoStage, TwoStage
+from ..errors import DataError
+from ..sample.draws import Name, SourceDraws
+from ..sample.rows import joined, whole_batch
+
+Array = NDArray[np.float64]
+
+#: how scenarios are spread unless somebody says otherwise
+DEFAULT = "latin_hypercube"
+
+
+@dataclass(frozen=True, eq=False)
+class Scenarios:
+    """n scenarios of an affine two-stage program; arrays have one row per scenario."""
+
+    program: AffineTwoStage
+    #: probabilities
+    weights: Array
+    #: random coefficients of x in the objective; costs of y; the rest
+    c: Array
+    q: Array
+    constant: Array
+    #: random entries of T and W
+    T: Array
+    W: Array
+    lower: Array
+    upper: Array
+    y_lower: Array
+    y_upper: Array
+
+    @property
+    def count(self) -> int:
+        return int(self.weights.size)
+
+    def first_cost(self) -> tuple[Array, float]:
+        """The mean of c(w), and of the constant."""
+        mean = self.program.c.base.copy()
+        mean[self.program.c.positions] += self.weights @ self.c
+        return mean, float(self.weights @ self.constant)
+
+    def shifts(self, x: Array) -> Array:
+        """T(w) x, one row per scenario."""
+        T = self.program.T
+        fixed = sparse.csr_matrix((T.entries.base, (T.rows, T.columns)), T.shape) @ x
+        if not T.entries.random:
+            return np.broadcast_to(fixed, (self.count, fixed.size))
+        at = T.entries.positions
+        to_rows = sparse.csr_matrix(
+            (np.ones(at.size), (np.arange(at.size), T.rows[at])), (at.size, T.shape[0])
+        )
+        return fixed + (self.T * x[T.columns[at]]) @ to_rows
+
+    def some(self, which: Any) -> Scenarios:
+        """A part of them, equally probable."""
+        arrays = (self.c, self.q, self.constant, self.T, self.W, self.lower, self.upper,
+                  self.y_lower, self.y_upper)  # fmt: skip
+        parts = [a[which] for a in arrays]
+        return Scenarios(self.program, np.full(len(parts[0]), 1.0 / len(parts[0])), *parts)
+
+
+def together(samples: Sequence[Scenarios]) -> Scenarios:
+    """Samples of equal size as one."""
+    names = ("c", "q", "constant", "T", "W", "lower", "upper", "y_lower", "y_upper")
+    arrays = [np.concatenate([getattr(s, name) for s in samples]) for name in names]
+    weights = np.concatenate([s.weights for s in samples]) / len(samples)
+    return Scenarios(samples[0].program, weights, *arrays)
+
+
+class Drawing:
+    """Draws the scenarios of a program."""
+
+    def __init__(self, program: AffineTwoStage, seed: int, method: str = "auto"):
+        self._program = program
+        source = program.origin.source
+        spread = all(p.size is not None or p.from_uniform is not None for p in source.parts)
+        if method == "auto":
+            method = DEFAULT if spread else "monte_carlo"
+        elif method != "monte_carlo" and not spread:
+            method = "monte_carlo"
+        self._draws = SourceDraws(seed, 0, source, method)
+
+    def batch(self, stream: int, block: int, count: int) -> Batch:
+        """So many rows."""
+        name = Name(stream, block, count, count)
+        return joined(self._draws.drawn(self._draws.chunks(name, 0, count)), count)
+
+    def draw(self, stream: int, block: int, count: int) -> Scenarios:
+        """So many scenarios, equally probable."""
+        return numbers(self._program, self.batch(stream, block, count))
+
+    def whole(self) -> Scenarios:
+        """All scenarios of finite data."""
+        return numbers(self._program, whole_batch(self._program.origin.source))
+
+
+def numbers(program: AffineTwoStage, batch: Batch) -> Scenarios:
+    """The arrays of drawn rows."""
+    count = batch.size
+    weights = np.full(count, 1.0 / count) if batch.weights is None else batch.weights
+    return looked_up(program, leaves_of(program.origin, batch), weights)
+
+
+def looked_up(program: AffineTwoStage, lookup: Callable[[Any], Any], weights: Array) -> Scenarios:
+    """The arrays of scenarios whose numbers are looked up."""
+    count = weights.size
+    made = Scenarios(
+        program,
+        weights,
+        program.c.drawn(lookup, count),
+        program.q.complete(lookup, count),
+        program.constant.complete(lookup, count)[:, 0],
+        program.T.entries.drawn(lookup, count),
+        program.W.entries.drawn(lookup, count),
+        program.lower.complete(lookup, count),
+        program.upper.complete(lookup, count),
+        program.y_lower.complete(lookup, count),
+        program.y_upper.complete(lookup, count),
+    )
+    _check(made)
+    return made
+
+
+def leaves_of(program: TwoStage, batch: Batch) -> Callable[[Any], Any]:
+    """Looks up the leaves of expressions: columns of the batch, and numbers of the model."""
+    known: dict[int, Any] = {}
+
+    def lookup(leaf: Any) -> Any:
+        if id(leaf) not in known:
+            place = program.leaves.get(id(leaf))
+            if place is None:
+                known[id(leaf)] = value(leaf)
+            else:
+                known[id(leaf)] = column_of(program.source, place, batch)
+        return known[id(leaf)]
+
+    return lookup
+
+
+def column_of(source: Source, place: Any, batch: Batch) -> Array:
+    """The numbers of a RandomParam member."""
+    part, drawn = source.parts[place.part], batch.parts[place.part]
+    if part.size is None:
+        return np.asarray(drawn[place.field][:, place.column], dtype=float)
+    column = part.fields[place.field].matrix[:, [place.column]]
+    column = column.toarray() if hasattr(column, "toarray") else np.asarray(column)
+    return np.asarray(column.ravel()[drawn], dtype=float)
+
+
+def _check(made: Scenarios) -> None:
+    """Coefficients are finite, whatever was drawn."""
+    p = made.program
+    rows = p.origin.second_rows
+    where = [
+        (made.q, [v.name for v in p.origin.second]),
+        (made.T, [rows[i].component.name for i in p.T.rows[p.T.entries.positions]]),
+        (made.W, [rows[i].component.name for i in p.W.rows[p.W.entries.positions]]),
+        (
+            np.where(np.isnan(made.lower + made.upper), np.nan, 0.0),
+            [r.component.name for r in rows],
+        ),
+    ]
+    for array, names in where:
+        if not np.isfinite(array).all():
+            s, j = np.argwhere(~np.isfinite(array))[0]
+            raise DataError(
+                f"'{names[j]}': a number in it is {array[s, j]} in a drawn scenario. Check the "
+                "distribution, or the function of the random numbers."
+            )
