@@ -615,6 +615,63 @@ def kurtosis(ax):
     ax.legend()
 
 
+@figure()
+def value_of_information(ax):
+    module = example("value_of_information")
+    m = module.build()
+    found = pyomo_stochsqp.value_of_information(m)
+    q = np.linspace(80, 130, 200)
+    short = np.maximum(module.DEMANDS[:, None] - q, 0.0).mean(axis=0)
+    ax.plot(q, module.COST * q + module.PENALTY * short, color=BLUE, label="expected cost")
+    levels = (
+        (found.expected_value_solution, "EEV: order the mean", RED, m.demand.mean()),
+        (found.recourse_problem, "RP: the best order", GREEN, found.decision["q"]),
+        (found.wait_and_see, "WS: order what will be asked for", GREY, None),
+    )
+    for level, label, colour, at in levels:
+        ax.axhline(level, color=colour, linestyle="--", linewidth=1.0, label=label)
+        if at is not None:
+            ax.plot(at, level, "o", color=colour)
+    ax.annotate(f"EVPI {found.evpi.value:.1f}", (126, found.wait_and_see + 15))
+    ax.annotate(f"VSS {found.vss.value:.2f}", (93, found.recourse_problem - 6))
+    ax.set(xlabel="order q", ylabel="cost", ylim=(190, 270))
+    ax.legend(loc="upper center")
+
+
+@figure(panels=2)
+def copula(left, right):
+    module = example("copula")
+    m = module.build()
+    solve(m, seed=1)
+    rows = m.w.origin.draw(np.random.default_rng(0), 4000)
+    left.plot(rows[:1500, 1], rows[:1500, 0], ".", color=BLUE, markersize=2, alpha=0.5)
+    left.set(xlabel="crude oil", ylabel="fuel")
+    rest = rows[:, 0] - m.a.value * rows[:, 1] - m.b.value * rows[:, 2]
+    bins = np.linspace(-1.5, 2, 60)
+    for values, colour, label in (
+        (rows[:, 0], GREY, "without a hedge"),
+        (rest, BLUE, "with the one found"),
+    ):
+        centred = values - values.mean()
+        right.hist(centred, bins, density=True, color=colour, alpha=0.6, label=label)
+    right.set(xlabel="cost minus its mean", ylabel="density")
+    right.legend()
+
+
+@figure()
+def block_bootstrap(ax):
+    module = example("block_bootstrap")
+    bins = np.linspace(40, 100, 61)
+    for block, colour, label in ((1, GREY, "days one by one"), (module.WEEK, BLUE, "whole weeks")):
+        m = module.build(block)
+        solve(m, seed=1)
+        sums = m.demand.origin.draw(np.random.default_rng(0), 20_000).sum(axis=1)
+        ax.hist(sums, bins, density=True, color=colour, alpha=0.6, label=label)
+        ax.axvline(m.q.value, color=colour, label=f"order {m.q.value:.1f}")
+    ax.set(xlabel="demand of a week", ylabel="density")
+    ax.legend(loc="upper left")
+
+
 def main(names):
     OUT.mkdir(exist_ok=True)
     for name in names or FIGURES:

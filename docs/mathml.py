@@ -15,6 +15,7 @@ logger = logging.getLogger(__name__)
 #: TeX that docutils does not read as TeX does, and what it reads
 REPLACEMENTS = (
     (r"\\textstyle", ""),
+    (r"\\\|(.+?)\\\|", r"{\\left\\|\1\\right\\|}"),  # or else a power belongs to the last bar
     (r"\\dots\b", r"\\ldots"),
     (r"\\tfrac", r"\\frac"),
     (r"\\frac\s*(\w)\s*(\w)", r"\\frac{\1}{\2}"),
