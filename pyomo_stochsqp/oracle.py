@@ -381,3 +381,24 @@ class Jacobian:
             return y @ values.reshape(self.shape)
         self._transpose.data = values
         return self._transpose @ y
+
+
+class CountingOracle(Oracle, Protocol):
+    """An oracle that changes over to machine code after some work: from then on last bits differ.
+
+    So the work that is left until then is a part of a run's state.
+    """
+
+    work_left: Vector
+
+
+def work_left(oracle: Oracle) -> Vector:
+    """Until an oracle changes over; nothing if it never does."""
+    left = getattr(oracle, "work_left", None)
+    return np.empty(0) if left is None else left
+
+
+def set_work_left(oracle: Oracle, left: Vector | None = None) -> None:
+    """Continue a count, or begin a new one."""
+    if hasattr(oracle, "work_left"):
+        oracle.work_left = left

@@ -60,6 +60,7 @@ class Setup:
     """A model made ready to run."""
 
     program: StochasticProgram
+    evaluator: Evaluator
     oracle: Oracle
     method: JudgedMethod
     certifier: Certifier
@@ -110,6 +111,7 @@ class Task:
 
     options: Mapping[str, Any]
     program: StochasticProgram
+    evaluator: Evaluator
     oracle: ModelOracle | Eliminated
     certifier: Certifier
     tolerances: Tolerances
@@ -149,6 +151,7 @@ def read(
     return Task(
         options,
         program,
+        evaluator,
         oracle,
         Certifier(oracle),
         _tolerances(options, oracle),
@@ -166,6 +169,7 @@ def set_up(task: Task) -> Setup:
     method, scaling, description = build(task)
     return Setup(
         program=task.program,
+        evaluator=task.evaluator,
         oracle=task.oracle,
         method=method,
         certifier=task.certifier,

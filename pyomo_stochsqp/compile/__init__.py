@@ -9,6 +9,7 @@ vectors/     the plan written as NumPy code
 loops/       the plan written as loops for numba
 diagnose     why a result is not finite
 explain      what was recognised in a model, in words
+fingerprint  what a program computes, as numbers to compare
 cache        compile again only when a model's structure has changed
 """
 

@@ -116,12 +116,14 @@ class Evaluator:
         self._second_space = Space(FUNCTIONS)
         #: estimated seconds of NumPy work after which compiling iterations, passes pays
         self._until_jit, self._jit_pass = inf, inf
+        self._changes_over = False
         self._rows = [self._rows_at_once(s) for s in range(len(program.sources))]
         if jit is True:
             self._jit_pass = 0.0
             self._compile()
         elif jit == "auto" and installed() and self._can_be_compiled_soon():
             self._until_jit = JIT_AFTER
+            self._changes_over = True
             self._jit_pass = JIT_PASS if self._has_short_rows() else inf
 
     def evaluate(self, x: Floats, batches: Sequence[Batch], objective: bool = False) -> Estimate:
@@ -214,6 +216,23 @@ class Evaluator:
         except _DOMAIN_ERRORS:
             values = np.full(self._second.size, nan)
         return values[: self._second.nnz]
+
+    @property
+    def work_left(self) -> float:
+        """Estimated seconds of work until iterations are evaluated by machine code."""
+        if not self._changes_over:
+            return inf
+        return max(self._until_jit, 0.0) if self._until_jit < inf else 0.0
+
+    @work_left.setter
+    def work_left(self, left: float | None) -> None:
+        """Continue a count; None begins a new one."""
+        if not self._changes_over:
+            return
+        self._until_jit = JIT_AFTER if left is None else left
+        self._evaluate = None
+        if self._until_jit <= 0.0:
+            self._compile()
 
     @property
     def objective_constant(self) -> float:

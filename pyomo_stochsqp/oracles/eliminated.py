@@ -105,6 +105,16 @@ class Eliminated:
         """What makes the passes: the outermost one first."""
         return [self._outer, *(level.oracle for level in self._levels)]
 
+    @property
+    def work_left(self) -> Vector:
+        """Until the evaluators change over to machine code."""
+        return np.concatenate([oracle.work_left for oracle in self.oracles])
+
+    @work_left.setter
+    def work_left(self, left: Vector | None) -> None:
+        for i, oracle in enumerate(self.oracles):
+            oracle.work_left = None if left is None else left[i : i + 1]
+
     # -- samples: those of the model --------------------------------------------------------------
 
     def draw(self, stream: int, k: int, batch: Sequence[int]) -> Sample:

@@ -110,6 +110,15 @@ class ModelOracle:
         return [self]
 
     @property
+    def work_left(self) -> Vector:
+        """Until the evaluator changes over to machine code."""
+        return np.array([self._evaluator.work_left])
+
+    @work_left.setter
+    def work_left(self, left: Vector | None) -> None:
+        self._evaluator.work_left = None if left is None or not left.size else float(left[0])
+
+    @property
     def rounded(self) -> bool:
         """Whether kinks were rounded off by their spread."""
         return self._evaluator.program.rounded

@@ -6,7 +6,7 @@ looks            Algorithm 1 or a baseline alone, certified from time to time
 progress         everything a run has gathered so far
 history          one row of numbers per iteration
 random_iterate   the answer of the complexity theorem
-checkpoint       a run on disk; records as text and arrays
+checkpoint       a run on disk; records as text and arrays; identity, of the problem it belongs to
 safe_file        a file that is always complete, for one run at a time
 interruption     Ctrl-C and termination requests
 

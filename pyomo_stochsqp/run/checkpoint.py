@@ -7,10 +7,10 @@ Random streams are counters and fixed samples have names, so that the state says
 The file is replaced as a whole (safe_file.py): a process killed at any time leaves the last
 complete checkpoint behind. A write that fails is told and tried again later; the run goes on.
 
-Whether it may be continued is decided by what is stored beside the run: labels that must be equal
-(the version, the model's names), and a probe, the estimate of (g, c, J) at the checkpoint's
-own point on one fixed sample, which must come out the same. The probe sees what labels cannot: a
-changed number in an expression, in a Param or in the data, another seed.
+Whether it may be continued is decided by what is stored beside the run: the identity of the problem
+(identity.py: names, bounds, functions, data), which must be equal, and a probe, the estimate of
+(g, c, J) at the checkpoint's own point on one fixed sample, which must come out the same. The probe
+sees what nobody can name: what a sampler draws, another seed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import io
 import json
 import time
 import zipfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -28,8 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import CheckpointError
-from ..oracle import SETUP_STREAM, Oracle, Vector
+from ..oracle import SETUP_STREAM, Oracle, Vector, set_work_left, work_left
 from .history import History
+from .identity import Identity
 from .progress import Progress
 from .records import packed, unpacked
 
@@ -48,6 +49,8 @@ class Checkpoint:
     path: str
     #: texts that must be equal where the run is continued
     labels: dict[str, str]
+    #: numbers that must be
+    digests: dict[str, NDArray[np.uint64]]
     #: a text for the caller: the options of the run
     note: str
     #: where the run began
@@ -58,15 +61,14 @@ class Checkpoint:
     structure: Any
     arrays: Arrays
 
-    def check(self, labels: Mapping[str, str], oracle: Oracle) -> None:
+    def check(self, identity: Identity, oracle: Oracle) -> None:
         """Raise unless the run of this checkpoint may be continued here."""
-        for what, here in labels.items():
-            there = self.labels.get(what, "unknown")
-            if there != here:
-                raise CheckpointError(
-                    f"'{self.path}' cannot be continued: {what} was {there!r} then and is "
-                    f"{here!r} now. Restore it, or start anew without resume=."
-                )
+        different = identity.difference(self.labels, self.digests)
+        if different is not None:
+            raise CheckpointError(
+                f"'{self.path}' cannot be continued: {different}. Restore it, or start anew "
+                "without resume=."
+            )
         probe = probe_of(oracle, self.x) if self.x.size == oracle.problem.n else np.empty(0)
         if probe.shape != self.probe.shape or not np.allclose(
             probe, self.probe, PROBE_TOLERANCE, PROBE_TOLERANCE, equal_nan=True
@@ -77,7 +79,7 @@ class Checkpoint:
                 "Restore the model, or start anew without resume=."
             )
 
-    def restore(self, beginning: Progress, records: Iterable[type]) -> Progress:
+    def restore(self, beginning: Progress, records: Iterable[type], oracle: Oracle) -> Progress:
         """The run as it was; ``records`` are the classes that its state is made of."""
         a = self.arrays
         try:
@@ -88,6 +90,7 @@ class Checkpoint:
             raise CheckpointError(
                 f"'{self.path}' does not hold a run of this version ({error})."
             ) from None
+        set_work_left(oracle, a["work_left"])
         return Progress(
             state=state,
             start=self.start,
@@ -98,25 +101,27 @@ class Checkpoint:
         )
 
 
-def packed_run(
-    progress: Progress, labels: Mapping[str, str], note: str, oracle: Oracle
-) -> memoryview:
+def packed_run(progress: Progress, identity: Identity, note: str, oracle: Oracle) -> memoryview:
     """The content of a checkpoint."""
     records: list[NDArray[Any]] = []
     structure = packed(progress.state, records)
+    kinds = list(identity.digests)
     arrays: Arrays = {
         "history": progress.history.table,
         "certificates": progress.certificates.table,
         "drawn": progress.drawn,
         "seconds": np.asarray(progress.seconds),
         "note": np.asarray(note),
-        "labels": np.asarray(json.dumps(dict(labels))),
+        "labels": np.asarray(json.dumps(dict(identity.labels))),
+        "digests": np.asarray(json.dumps(kinds)),
+        "work_left": work_left(oracle),
         "start": progress.start,
         "x": progress.state.x,
         "probe": probe_of(oracle, progress.state.x),
         "structure": np.asarray(json.dumps(structure)),
     }
     arrays |= {f"record.{i}": array for i, array in enumerate(records)}
+    arrays |= {f"digest.{i}": identity.digests[kind].numbers for i, kind in enumerate(kinds)}
     content = io.BytesIO()
     np.savez(content, **arrays)  # type: ignore[arg-type]
     return content.getbuffer()
@@ -128,6 +133,8 @@ def load(path: str) -> Checkpoint:
         with np.load(path, allow_pickle=False) as file:
             a = {name: file[name] for name in file.files}
         labels = json.loads(str(a.pop("labels")))
+        kinds = json.loads(str(a.pop("digests")))
+        digests = {kind: a.pop(f"digest.{i}") for i, kind in enumerate(kinds)}
         structure = json.loads(str(a.pop("structure")))
         note = str(a.pop("note"))
         start, x, probe = a.pop("start"), a.pop("x"), a.pop("probe")
@@ -135,7 +142,7 @@ def load(path: str) -> Checkpoint:
         raise CheckpointError(f"resume='{path}': there is no such file.") from None
     except (OSError, EOFError, ValueError, KeyError, AttributeError, zipfile.BadZipFile) as error:
         raise CheckpointError(f"resume='{path}' is not a checkpoint ({error}).") from None
-    return Checkpoint(path, labels, note, start, x, probe, structure, a)
+    return Checkpoint(path, labels, digests, note, start, x, probe, structure, a)
 
 
 class Keeper:
@@ -188,6 +195,8 @@ class Keeper:
 
 
 def probe_of(oracle: Oracle, x: Vector) -> Vector:
-    """(g, c, J) at x on a small fixed sample: the model's fingerprint."""
+    """(g, c, J) at x on a small fixed sample."""
+    left = work_left(oracle)
     estimate = oracle.estimate(x, oracle.draw(SETUP_STREAM, 1, [2] * len(oracle.sources)))
+    set_work_left(oracle, left)  # a probe is no part of the run
     return np.concatenate([estimate.g, estimate.c, estimate.J])

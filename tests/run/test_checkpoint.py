@@ -9,13 +9,14 @@ import pytest
 
 from pyomo_stochsqp.errors import CheckpointError
 from pyomo_stochsqp.run.checkpoint import Keeper, load, packed_run
+from pyomo_stochsqp.run.identity import Identity
 from pyomo_stochsqp.run.safe_file import SafeFile
 from pyomo_stochsqp.solve import RECORDS
 from tests.run.packing import same_bits
 from tests.run.runs import Runner, StagedRunner
 from tests.sqp.oracles import noisy_sphere, tilting
 
-LABELS = {"the version": "1"}
+LABELS = Identity({"the version": "1"})
 SAMPLES = 100_000  # batches that grow would not end otherwise
 
 
@@ -29,7 +30,7 @@ def saved(path, runner, iterations, progress=None):
 def restored(path, runner):
     checkpoint = load(str(path))
     checkpoint.check(LABELS, runner.oracle)
-    return checkpoint.restore(runner.beginning(), RECORDS)
+    return checkpoint.restore(runner.beginning(), RECORDS, runner.oracle)
 
 
 @pytest.mark.parametrize("oracle", [tilting, noisy_sphere])
@@ -65,7 +66,7 @@ def test_a_staged_run_is_resumed_too(tmp_path, oracle):
 def test_another_version_is_refused(tmp_path):
     saved(tmp_path / "run.npz", Runner(), 10)
     with pytest.raises(CheckpointError, match="the version was '1' then and is '2' now"):
-        load(str(tmp_path / "run.npz")).check({"the version": "2"}, tilting())
+        load(str(tmp_path / "run.npz")).check(Identity({"the version": "2"}), tilting())
 
 
 @pytest.mark.parametrize("other", [tilting(seed=2), noisy_sphere()])
@@ -80,11 +81,12 @@ def test_records_of_another_version_are_refused(tmp_path):
     runner = Runner()
     saved(tmp_path / "run.npz", runner, 10)
     checkpoint = load(str(tmp_path / "run.npz"))
+    known = [c for c in RECORDS if c.__name__ != "LookedState"]
     with pytest.raises(CheckpointError, match="not hold a run of this version"):
-        checkpoint.restore(runner.beginning(), [c for c in RECORDS if c.__name__ != "LookedState"])
+        checkpoint.restore(runner.beginning(), known, runner.oracle)
     checkpoint.structure["renamed"] = checkpoint.structure.pop("looks")
     with pytest.raises(CheckpointError, match="not hold a run of this version"):
-        checkpoint.restore(runner.beginning(), RECORDS)
+        checkpoint.restore(runner.beginning(), RECORDS, runner.oracle)
 
 
 def test_files_that_are_no_checkpoints(tmp_path):

@@ -8,17 +8,26 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
+from ...compile import fingerprint
 from ...declare import StochasticProgram
+from ...declare.program import Part
+from ...declare.reading import scaling_factors
 from ...errors import CheckpointError
 from ...run.checkpoint import Checkpoint
+from ...run.identity import Digests, Identity, digest_of
+from ...solve import Setup
 from ...version import VERSION
 from ..options.table import OPTIONS
 
 #: options that say when a run stops, not how it goes
 STOPPING = ("max_iter", "max_samples", "tol_feas", "tol_opt")
+#: scenarios drawn to recognise a distribution
+DRAWS = 16
 SHAPING = tuple(o.name for o in OPTIONS if o.group != "run" and o.name not in STOPPING)
 
 
@@ -30,6 +39,49 @@ def labels_of(program: StochasticProgram) -> dict[str, str]:
         "the list of constraints": _digest(r.component.name for r in program.rows),
         "the list of random sources": _digest(f"{s.name}, {s.size}" for s in program.sources),
     }
+
+
+def identity_of(setup: Setup) -> Identity:
+    """Everything that defines the problem of a run."""
+    program, problem = setup.program, setup.oracle.problem
+    factors = scaling_factors(program)
+    given = [] if factors is None else [factors.variables, factors.rows, [factors.objective]]
+    labels = {
+        **labels_of(program),
+        "the sense of the objective": "minimise" if program.sign > 0 else "maximise",
+        "the suffix scaling_factor": _digest(repr(np.asarray(f).tolist()) for f in given),
+    }
+    parts = [part for source in program.sources for part in source.parts]
+    weighted = [part for part in parts if part.weights is not None]
+    drawn = [part for part in parts if part.draw is not None and not part.costly]
+    evaluator = setup.evaluator
+    return Identity(
+        labels,
+        {
+            "the bounds of variable {}": Digests(
+                problem.variable_names, digest_of(problem.x_lower, problem.x_upper)
+            ),
+            "the right-hand side of {}": Digests(
+                problem.row_names, digest_of(problem.row_lower, problem.row_upper)
+            ),
+            "the data of {}": Digests(*fingerprint.tables(evaluator)),
+            "the weights of {}": _digests_of(weighted, lambda part: part.weights),
+            "the distribution of {}": _digests_of(drawn, _some_draws),
+            "the expression of {} or a number in it": Digests(*fingerprint.functions(evaluator)),
+        },
+    )
+
+
+def _digests_of(parts: Sequence[Part], numbers: Callable[[Part], Any]) -> Digests:
+    digests = [fingerprint.of_table(np.asarray(numbers(part))) for part in parts]
+    return Digests([part.name for part in parts], np.array(digests, dtype=np.uint64))
+
+
+def _some_draws(part: Part) -> Any:
+    """Numbers of a distribution, without the last digits, in which machines may differ."""
+    assert part.draw is not None
+    numbers = np.column_stack(part.draw(np.random.default_rng(0), DRAWS))
+    return np.array([[f"{v:.6e}" for v in row] for row in numbers.tolist()], dtype="S16")
 
 
 def note_of(options: Mapping[str, Any]) -> str:

@@ -7,15 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ...oracle import set_work_left
 from ...report.banner import banner
 from ...report.log import RunLog
 from ...run import Observer, Outcome, Progress
 from ...run.checkpoint import Checkpoint, Keeper, packed_run
+from ...run.identity import Identity
 from ...run.interruption import Interruption
 from ...run.safe_file import SafeFile
 from ...solve import RECORDS, Setup
 from .callback import CallbackObserver
-from .resume import labels_of, note_of
+from .resume import identity_of, note_of
 
 logger = logging.getLogger("pyomo_stochsqp")
 
@@ -29,13 +31,17 @@ def run_session(
     file: SafeFile | None = None,
 ) -> tuple[Outcome, str]:
     """The outcome of a run and the text of its log. Checkpoints go to ``file``."""
+    identity = None if checkpoint is None and file is None else identity_of(setup)
     progress = setup.beginning()
-    if checkpoint is not None:
-        checkpoint.check(labels_of(setup.program), setup.oracle)
-        progress = checkpoint.restore(progress, RECORDS)
+    set_work_left(setup.oracle)
+    if checkpoint is not None and identity is not None:
+        checkpoint.check(identity, setup.oracle)
+        progress = checkpoint.restore(progress, RECORDS, setup.oracle)
     log = RunLog(streams, setup.budget, setup.tolerances, setup.program.sign)
     log.write(banner(setup, options, progress, without_effect))
-    keeper = None if file is None else _keeper(file, setup, options, log)
+    keeper = None
+    if file is not None and identity is not None:
+        keeper = _keeper(file, identity, setup, options, log)
     observers: list[Observer] = [log]
     if options["callback"] is not None:
         observers.append(CallbackObserver(options["callback"], options["callback_every"], setup))
@@ -50,12 +56,13 @@ def run_session(
     return outcome, log.text
 
 
-def _keeper(file: SafeFile, setup: Setup, options: Mapping[str, Any], log: RunLog) -> Keeper:
-    labels = labels_of(setup.program)
+def _keeper(
+    file: SafeFile, identity: Identity, setup: Setup, options: Mapping[str, Any], log: RunLog
+) -> Keeper:
     note = note_of({**options, "seed": setup.seed})
 
     def write(progress: Progress) -> None:
-        file.write(packed_run(progress, labels, note, setup.oracle))
+        file.write(packed_run(progress, identity, note, setup.oracle))
 
     def tell(trouble: str) -> None:
         log.write(f"  warning: {trouble}")

@@ -133,7 +133,7 @@ def other_variable():
 @pytest.mark.parametrize(
     ("model", "options", "complaint"),
     [
-        (other_expression, {}, "the data or the seed has changed"),
+        (other_expression, {}, "the expression of 'cost'"),
         (other_variable, {}, "the list of variables was 'x' then and is 'x, z'"),
         (regression, {}, "the list of variables"),
         (tilting, {"seed": 5}, "seed=5: the run was made with 4"),
