@@ -9,7 +9,10 @@ from __future__ import annotations
 
 
 class StochSQPError(Exception):
-    """Base class of everything this package raises on purpose."""
+    """Base class of everything this package raises on purpose.
+
+    What ends a run on its way has the run's best point in ``solution_loader``.
+    """
 
 
 class ModelError(StochSQPError, ValueError):
@@ -38,6 +41,10 @@ class MissingLibraryError(StochSQPError, ImportError):
 
 class CheckpointError(StochSQPError, ValueError):
     """A checkpoint cannot be read, or belongs to another run."""
+
+
+class CallbackError(StochSQPError):
+    """The user's callback has raised an exception, which is the cause of this one."""
 
 
 class RankError(StochSQPError):

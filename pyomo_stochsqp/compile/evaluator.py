@@ -8,6 +8,7 @@ functions (vectors/function.py); this class keeps them, their constants and the 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -32,6 +33,8 @@ from .vectors.function import FUNCTIONS, Evaluate, Generated, Variant, generate
 from .vectors.hessian_code import Hessian, generate_hessian
 from .vectors.kernels import quiet_caller, under_errstate
 from .vectors.namespace import Space
+
+logger = logging.getLogger("pyomo_stochsqp")
 
 Floats = NDArray[np.float64]
 #: Estimated seconds of work after which jit='auto' compiles (which itself takes seconds), and those
@@ -398,6 +401,24 @@ class Evaluator:
         except RuntimeError:
             # Another thread is evaluating, and only one at a time can use the prepared context.
             return under_errstate(function, *args)
+        except NotCompilable as reason:
+            return self._call(self._instead_of(function, reason), *args)
+
+    def _instead_of(self, compiled: Callable[..., Any], reason: NotCompilable) -> Evaluate:
+        """The NumPy code in place of what numba could not compile after all."""
+        logger.warning("numba cannot compile this model, NumPy goes on (%s)", reason)
+        variant = next(v for v, made in self._compiled.items() if made is compiled)
+        self._compiled[variant] = None
+        if self._evaluate is compiled:
+            self._evaluate = self._function(variant)
+
+        def in_numpy(x: Floats, batches: Sequence[Any]) -> tuple[Floats, float]:
+            weighted = any(b is not None and b.weights is not None for b in batches)
+            if weighted:
+                batches = [None if b is None else _with_weights(b) for b in batches]
+            return self._function(replace(variant, weighted=weighted))(x, batches)
+
+        return in_numpy
 
     def _undefined(self) -> Floats:
         return np.full(self.pattern.size, nan)

@@ -16,13 +16,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ..declare.randomness.readers import Stored
 from .algebra.form import Form
 from .algebra.node import Node
 from .evaluator import Evaluator
 from .plan import Plan
 
 Digests = NDArray[np.uint64]
-#: bytes of a table that are read at once; stretches of a memory-mapped one, and their length
+#: bytes of a table that are read at once; stretches of one in a file, and their length
 CHUNK, STRETCHES, STRETCH = 1 << 22, 64, 1 << 16
 
 
@@ -37,42 +38,38 @@ def functions(evaluator: Evaluator) -> tuple[list[str], Digests]:
 
 def tables(evaluator: Evaluator) -> tuple[list[str], Digests]:
     """Names and digests of all finite data, collapsed scenarios among them."""
-    found = [f for f in evaluator.plan.streams.fields if f.matrix is not None]
-    names = [f.name for f in found]
-    return names, np.array([of_table(f.matrix) for f in found], dtype=np.uint64)
+    found = [(f.name, f.matrix) for f in evaluator.plan.streams.fields if f.matrix is not None]
+    parts = [part for source in evaluator.program.sources for part in source.parts]
+    fields = [field for part in parts for field in part.fields]
+    found += [(f.name, f.matrix) for f in fields if isinstance(f.matrix, Stored)]
+    numbers = [of_table(matrix) for _, matrix in found]
+    return [name for name, _ in found], np.array(numbers, dtype=np.uint64)
 
 
 def of_table(matrix: Any) -> int:
-    """The digest of an array or a CSR matrix; of a memory map, that of some stretches of it."""
+    """The digest of an array or a CSR matrix; of a table in a file, that of some stretches."""
     digest = hashlib.blake2b(digest_size=8)
     parts = (matrix.indptr, matrix.indices, matrix.data) if sp.issparse(matrix) else (matrix,)
     for part in parts:
         digest.update(f"{part.dtype.str}{part.shape}".encode())
         for block in _blocks(part):
-            digest.update(np.ascontiguousarray(block).data.cast("B") if block.size else b"")
+            digest.update(np.ascontiguousarray(block).tobytes())
     return int.from_bytes(digest.digest(), "little")
-
-
-def mapped_file(matrix: Any) -> str | None:
-    """The file behind a memory-mapped array."""
-    while isinstance(matrix, np.ndarray):
-        if isinstance(matrix, np.memmap) and matrix.filename is not None:
-            return str(matrix.filename)
-        matrix = matrix.base
-    return None
 
 
 def _blocks(part: Any) -> Iterator[Any]:
     """Some rows after the other."""
     count = part.shape[0]
-    bytes_per_row = max(part.nbytes // max(count, 1), 1)
-    if mapped_file(part) is None or part.nbytes <= STRETCHES * STRETCH:
+    bytes_per_row = max(int(np.prod(part.shape[1:], dtype=int)) * part.dtype.itemsize, 1)
+    stored = isinstance(part, Stored)
+    if not stored or count * bytes_per_row <= STRETCHES * STRETCH:
         step = max(CHUNK // bytes_per_row, 1)
         for start in range(0, count, step):
             yield part[start : start + step]
         return
     length = max(STRETCH // bytes_per_row, 1)
-    for start in np.linspace(0, count - length, STRETCHES).astype(int):
+    stretches = 2 if part.scans else STRETCHES
+    for start in np.linspace(0, count - length, stretches).astype(int).tolist():
         yield part[start : start + length]
 
 

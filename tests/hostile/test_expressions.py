@@ -29,6 +29,20 @@ def test_no_tree_of_a_whole_campaign_goes_wrong():
     assert expressions.report(4, trees=5000) == 0
 
 
+def test_a_divisor_that_is_needed_by_itself_later():
+    """E((1 - 4 x) v / w) is the mean of v/w and a product of 1/w with the column v."""
+    data = np.array([[1.0, 2.0], [3.0, 4.0]])
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(initialize=1.0)
+    m.w = RandomParam([0, 1], data=data)
+    m.obj = pyo.Objective(expr=E((1 - 4 * m.x) * (m.w[1] / m.w[0])))
+    evaluator = compile_program(read_model(m), jit=False)
+    estimate = evaluator.evaluate(np.array([2.0]), [Batch(2, (np.arange(2),))], objective=True)
+    ratio = (data[:, 1] / data[:, 0]).mean()
+    assert estimate.f == pytest.approx(-7 * ratio)
+    assert estimate.g[0] == pytest.approx(-4 * ratio)
+
+
 def evaluated(build, x=0.0, p=0.0, w=0.0):
     """(first derivatives or None, second derivative) of E(build(x, p, w)) in x."""
     m = pyo.ConcreteModel()

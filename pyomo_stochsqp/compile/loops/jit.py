@@ -1,18 +1,15 @@
 r"""The generated code compiled to machine code by numba (optional).
 
 The same plan is written as loops (loops.py) instead of array operations. Results agree with
-the NumPy code to rounding. The source is kept in a file named after its hash, so that numba finds
-its compiled code again in the next session.
+the NumPy code to rounding. The source is kept in a file (store.py), so that numba finds its
+compiled code again in the next session. What goes wrong there, or in numba, ends no run: code is
+compiled without files, or, if that fails too, left to NumPy.
 """
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
-import os
-import sys
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +21,7 @@ from ..graph.layout import Pattern
 from ..plan import Plan
 from ..vectors.function import Variant
 from ..vectors.kernels import uniform
+from . import store
 from .loop_parts import write_parts
 from .loops import Loops, NotCompilable
 
@@ -124,9 +122,13 @@ class Compiled:
         self._tables(names, lines)
         body = "\n".join([*checks, *loops.first, *loops.lines, ""])
         self.source = _HEADER.replace("{arguments}", ", ".join(names)) + body + _FOOTER
-        self._space["evaluate"] = _load(self.source).evaluate
+        self._names, self._lines = names, lines
+        self._call: Callable[[Floats, Sequence[Any]], tuple[Floats, float]]
         self.reload(base)
-        self._call = self._caller(names, lines)
+        try:
+            self._use(store.load(self.source), self._use_no_files)
+        except Exception:
+            self._use_no_files()
 
     def reload(self, base: Floats) -> None:
         """Take over new values of the run-time constants."""
@@ -135,6 +137,29 @@ class Compiled:
 
     def __call__(self, x: Floats, batches: Sequence[Any]) -> tuple[Floats, float]:
         return self._call(x, batches)
+
+    def _use(self, module: Any, otherwise: Callable[[Exception], None]) -> None:
+        """Call the function of a module, which numba compiles, or finds, in the first call; what to
+        do if that fails, before trying once more."""
+        self._space["evaluate"] = module.evaluate
+        call = self._caller(self._names, self._lines)
+
+        def first_call(x: Floats, batches: Sequence[Any]) -> tuple[Floats, float]:
+            try:
+                result = call(x, batches)
+            except IndexError:
+                raise
+            except Exception as error:
+                otherwise(error)
+                return self._call(x, batches)
+            self._call = call
+            return result
+
+        self._call = first_call
+
+    def _use_no_files(self, _: Exception | None = None) -> None:
+        """Compile without looking for the result anywhere, or keeping it."""
+        self._use(store.load_without_files(self.source), _give_up)
 
     def _caller(self, names: list[str], lines: list[str]) -> Any:
         """Straight-line code that takes batches apart: with a call of a few microseconds, a general
@@ -206,6 +231,10 @@ class Compiled:
             self._space[f"L{number}"] = streams.ells[number].coefs
 
 
+def _give_up(error: Exception) -> None:
+    raise NotCompilable(f"{type(error).__name__}: {error}") from error
+
+
 def _numbers(values: Any) -> Floats:
     return np.ascontiguousarray(values, dtype=np.float64)
 
@@ -214,26 +243,6 @@ def _row_numbers(rows: Any, size: int) -> NDArray[np.int64]:
     if rows.__class__ is slice:
         return np.arange(*rows.indices(size))
     return np.asarray(rows, dtype=np.int64)
-
-
-def _load(source: str) -> Any:
-    """Import the source from a file whose name is its hash."""
-    name = "stochsqp_" + hashlib.sha256(source.encode()).hexdigest()[:24]
-    cache = os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")
-    folder = Path(os.environ.get("NUMBA_CACHE_DIR", Path(cache) / "pyomo_stochsqp"))
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{name}.py"
-    if not path.exists():
-        partial = path.with_suffix(f".{os.getpid()}.tmp")
-        partial.write_text(source)
-        partial.replace(path)
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    # numba stores the module's name with the compiled code and imports it by that name.
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 __all__ = ["Compiled", "NotCompilable", "installed"]

@@ -54,6 +54,7 @@ class BlockWriter:
                 needed.add(v)
                 stack.extend(self._operands(v))
         self.computed |= needed
+        self._fused -= needed  # what was a divisor only may be needed by itself now
         self._fuse_divisions(needed, outputs)
         for v in sorted(needed, key=lambda v: v.index):
             if v not in self._fused:

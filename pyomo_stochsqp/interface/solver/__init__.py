@@ -7,6 +7,7 @@ two_stage         a solve with recourse, as results
 solution          a point and its multipliers, back into the model
 together          the same solve by all ranks of a communicator
 callback          what a user's function sees
+rescue            what is left of a run that an error has ended
 resume            what belongs to a run's identity
 legacy            the legacy interface; legacy_results
 """

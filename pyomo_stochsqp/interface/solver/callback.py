@@ -15,6 +15,8 @@ from typing import Any
 from pyomo.common.collections import ComponentMap
 
 from ...certify import Certificate
+from ...errors import CallbackError
+from ...given import failed
 from ...oracle import Vector
 from ...run import Progress
 from ...solve import Setup
@@ -90,6 +92,10 @@ class CallbackObserver:
         self._last_k = k
         if k % self._every:
             return None
-        if self._function(RunState(progress, self._setup)):
+        try:
+            stop = self._function(RunState(progress, self._setup))
+        except Exception as error:
+            raise CallbackError(failed(f"callback= at iteration {k}", error)) from error
+        if stop:
             return "the callback asked for it"
         return None

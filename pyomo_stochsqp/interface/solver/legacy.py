@@ -21,6 +21,7 @@ from ...errors import OptionError
 from ..options.legacy_options import TIME_LIMITS, LegacyOptions, options_from_text
 from ..options.table import check_name
 from .legacy_results import LegacyStochSQPResults, legacy_results, solution_of, wanted_suffixes
+from .rescue import load_what_is_left
 from .results import StochSQPResults
 from .solver import StochSQP
 
@@ -103,8 +104,13 @@ class LegacyStochSQP:
         logfile = kwds.pop("logfile", None)
         tee = TextIO_or_Logger(kwds.pop("tee", False))
         options = self._merged(kwds)
-        with _log_file(logfile) as more:
-            results = self._solver.solve(model, tee=tee + more, load_solutions=False, **options)
+        try:
+            with _log_file(logfile) as more:
+                results = self._solver.solve(model, tee=tee + more, load_solutions=False, **options)
+        except BaseException as error:
+            if load_solutions:
+                load_what_is_left(error)
+            raise
         legacy = self._deliver(model, results, load_solutions, suffixes)
         if report_timing:
             print(results.timing_info.timer)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ...method import Stop
 from ...oracle import set_work_left
 from ...report.banner import banner
 from ...report.log import RunLog
@@ -17,6 +18,7 @@ from ...run.interruption import Interruption
 from ...run.safe_file import SafeFile
 from ...solve import RECORDS, Setup
 from .callback import CallbackObserver
+from .rescue import leave
 from .resume import identity_of, note_of
 
 logger = logging.getLogger("pyomo_stochsqp")
@@ -38,7 +40,6 @@ def run_session(
         checkpoint.check(identity, setup.oracle)
         progress = checkpoint.restore(progress, RECORDS, setup.oracle)
     log = RunLog(streams, setup.budget, setup.tolerances, setup.program.sign)
-    log.write(banner(setup, options, progress, without_effect))
     keeper = None
     if file is not None and identity is not None:
         keeper = _keeper(file, identity, setup, options, log)
@@ -48,12 +49,25 @@ def run_session(
     if keeper is not None:
         observers.append(keeper)
     with Interruption(keeper) as interruption:
-        at_end = None if keeper is None else keeper.keep
-        outcome = setup.run([*observers, interruption], progress, at_end)
-    troubles = ("" if keeper is None else keeper.trouble, log.trouble)
-    outcome = replace(outcome, warnings=tuple(trouble for trouble in troubles if trouble))
-    log.summary(outcome, setup.oracle.problem)
+        log.write(banner(setup, options, progress, without_effect))
+        try:
+            outcome = setup.run([*observers, interruption], progress, interruption.at_the_end)
+        except (Exception, KeyboardInterrupt) as error:
+            leave(error, setup, progress, keeper)
+            raise
+        if interruption.cut and outcome.stop is not Stop.CONVERGED:
+            outcome = replace(outcome, stop=Stop.INTERRUPTED, message=_CUT)
+        outcome = replace(outcome, warnings=_warnings(keeper, log))
+        log.summary(outcome, setup.oracle.problem)
     return outcome, log.text
+
+
+_CUT = "Ctrl-C was pressed during the last certificates"
+
+
+def _warnings(keeper: Keeper | None, log: RunLog) -> tuple[str, ...]:
+    troubles = ("" if keeper is None else keeper.trouble, log.trouble)
+    return tuple(trouble for trouble in troubles if trouble)
 
 
 def _keeper(

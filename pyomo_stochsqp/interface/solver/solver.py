@@ -30,6 +30,7 @@ from ...solve import Task, read, set_up
 from ...version import version_tuple
 from ..options.config import StochSQPConfig, given_options
 from ..options.table import validated, without_effect
+from .rescue import load_what_is_left
 from .results import StochSQPResults
 from .resume import continued
 from .session import run_session
@@ -97,6 +98,10 @@ class StochSQP(SolverBase):
                 results = _without_a_run(model, TerminationCondition.provenInfeasible, str(error))
             except OutOfTime:
                 results = _without_a_run(model, TerminationCondition.maxTimeLimit, _COMPILING)
+            except BaseException as error:
+                if config.load_solutions:
+                    load_what_is_left(error)
+                raise
         results.solver_name = self.name
         results.solver_version = self.version()
         results.solver_config = config

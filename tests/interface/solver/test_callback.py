@@ -3,6 +3,7 @@
 import pyomo.environ as pyo
 import pytest
 
+from pyomo_stochsqp.errors import CallbackError
 from tests.interface.models import TILT_X, tilting
 
 #: sixty iterations of Algorithm 1
@@ -81,5 +82,8 @@ def test_an_error_in_a_callback_is_the_users_to_see(options):
     def callback(state):
         raise ZeroDivisionError("mine")
 
-    with pytest.raises(ZeroDivisionError, match="mine"):
+    with pytest.raises(
+        CallbackError, match="at iteration 1 raised ZeroDivisionError: mine"
+    ) as said:
         solve(callback, **options)
+    assert isinstance(said.value.__cause__, ZeroDivisionError)

@@ -128,18 +128,24 @@ def test_tables_of_all_kinds_have_digests(tmp_path):
     assert fingerprint.of_table(np.empty((0, 3))) != fingerprint.of_table(np.empty((0, 4)))
 
 
-def test_of_memory_maps_stretches_are_read(tmp_path):
-    shape = (200_000, 4)
-    table = np.memmap(tmp_path / "table", dtype=float, mode="w+", shape=shape)
-    assert fingerprint.mapped_file(np.asarray(table)) == str(tmp_path / "table")
-    before = fingerprint.of_table(np.asarray(table))
-    for row in (0, 199_999):
-        table[row] = 1.0
-        after = fingerprint.of_table(np.asarray(table))
-        assert after != before
-        before = after
-    table[50_000:70_000] = 3.0  # a tenth of it
-    assert fingerprint.of_table(np.asarray(table)) != before
+def in_a_file(path):
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(initialize=0.5)
+    m.w = RandomParam([0, 1], data=np.load(path, mmap_mode="r"))
+    m.cost = pyo.Objective(expr=E((m.x - m.w[0]) ** 4 + m.w[1] * m.x))
+    return m
+
+
+def test_of_tables_in_files_stretches_are_read(tmp_path):
+    table = np.random.default_rng(5).normal(size=(400_000, 2))
+    np.save(tmp_path / "data.npy", table)
+    solve(in_a_file(tmp_path / "data.npy"), checkpoint=tmp_path / "run.npz", seed=1, max_iter=1)
+    for rows in (slice(0, 1), slice(399_999, None), slice(50_000, 90_000)):
+        other = table.copy()
+        other[rows] += 1.0
+        np.save(tmp_path / "data.npy", other)
+        with pytest.raises(CheckpointError, match="the data of 'w' changed"):
+            solve(in_a_file(tmp_path / "data.npy"), resume=tmp_path / "run.npz")
 
 
 def counting(source, **options):
