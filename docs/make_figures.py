@@ -17,7 +17,7 @@ import numpy as np
 import pyomo.environ as pyo
 from scipy import stats
 
-import pyomo_stochsqp  # noqa: F401  (registers the solver)
+import pyomo_stochsqp
 
 HERE = Path(__file__).parent
 OUT = HERE / "figures"
