@@ -121,7 +121,7 @@ def against_defaults(results: ResultFile) -> str:
     worse = [name for name, found in ratios.items() if np.median(found, axis=0)[0] > 1.0]
     return (
         f"The point that our defaults return has a smaller KKT error than Algorithm 1's last "
-        f"iterate in {last:.0f} % of {len(everything)} instances, than its best iterate in {best:.0f} %."
+        f"iterate in {last:.0f} % of {len(everything)} instances, than its best in {best:.0f} %."
         + (
             f" In the median over instances it is worse than the last on {', '.join(worse)}."
             if worse

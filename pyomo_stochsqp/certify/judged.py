@@ -41,6 +41,10 @@ class JudgedState(State, Protocol):
         """What the log should say of this iteration."""
 
     @property
+    def solving(self) -> bool:
+        """The next step draws nothing: it works on a sample that is paid for."""
+
+    @property
     def average(self) -> Vector | None:
         """A mean of iterates that may be a better answer than the last one."""
 

@@ -53,6 +53,8 @@ class LookedState:
     note: str = ""
     #: kinks stay rounded off as they are
     narrowed: int = 0
+    #: every iteration draws
+    solving: bool = False
 
     @property
     def average(self) -> Vector:

@@ -132,7 +132,7 @@ def _iterate(
             return state.ended, state.message
         if state.k >= budget.max_iter:
             return Stop.ITERATION_LIMIT, ""
-        if state.samples >= budget.max_samples:
+        if state.samples >= budget.max_samples and not state.solving:
             return Stop.SAMPLE_LIMIT, ""
         check_time()
 

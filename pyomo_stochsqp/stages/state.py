@@ -110,6 +110,11 @@ class StagedState:
     note: str = ""
 
     @property
+    def solving(self) -> bool:
+        """The program of a stage whose sample is drawn."""
+        return self.phase == "solve"
+
+    @property
     def average(self) -> None:
         """Stages solve their programs: no mean of iterates is better than the last one."""
 

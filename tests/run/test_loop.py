@@ -187,3 +187,18 @@ def test_looks_are_taken_on_samples_that_no_iteration_sees(monkeypatch):
     assert len(drawn["iteration"]) > 300
     assert len(drawn["look"]) > 100
     assert not drawn["look"] & drawn["iteration"]
+
+
+def test_the_last_sample_of_a_limit_is_solved_on():
+    """A limit on scenarios ends a run where the next would be drawn, not where the last was."""
+    runner = StagedRunner(most=50_000)
+    outcome = runner.run(np.inf, max_samples=50_000)
+    assert outcome.stop is Stop.SAMPLE_LIMIT
+    history = outcome.history
+    assert history["samples"][-1] == outcome.state.samples <= 50_000
+    # the answer is the solution of that sample: nothing is left to gain on it
+    last = outcome.state.scenarios
+    assert last > 25_000
+    moved = np.flatnonzero(history["batch"] == last)
+    assert len(moved) >= 1
+    np.testing.assert_array_equal(outcome.best.x, outcome.state.x)
