@@ -587,6 +587,23 @@ def kelly(ax):
 
 
 @figure()
+def waiting_time(ax):
+    module = example("waiting_time")
+    drawn = np.array(module.simulate(np.random.default_rng(1), 4000))[:, 0]
+    t = np.linspace(0.5, 6, 100)
+    late = np.maximum(drawn[:, None] - t, 0).mean(axis=0)
+    ax.plot(t, module.PROMISE * t + module.LATENESS * late, color=BLUE, label="4000 customers")
+    speed = module.SERVICES - module.ARRIVALS
+    tail = module.ARRIVALS / module.SERVICES * np.exp(-speed * t) / speed
+    ax.plot(t, module.PROMISE * t + module.LATENESS * tail, color=GREEN, label="exact")
+    m = module.build()
+    results, _, _ = solve(m, seed=1, tol_opt=module.TOL_OPT)
+    ax.plot(m.t.value, results.certificate.objective, "o", color=RED)
+    ax.set(xlabel="promised time", ylabel="cost")
+    ax.legend()
+
+
+@figure()
 def entropic_risk(ax):
     module = example("entropic_risk")
     thetas = np.geomspace(1, 30, 40)

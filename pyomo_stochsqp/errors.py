@@ -49,3 +49,7 @@ class CallbackError(StochSQPError):
 
 class RankError(StochSQPError):
     """Another process of the same solve has failed, or has built another model."""
+
+
+class WorkerError(StochSQPError):
+    """A process that makes calls of a sampler has failed."""

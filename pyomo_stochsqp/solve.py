@@ -120,6 +120,10 @@ class Task:
     seed: int
     sampler: Sampler
 
+    def close(self) -> None:
+        """Nothing will be drawn any more."""
+        self.sampler.close()
+
 
 def prepare(
     model: Any,
@@ -143,7 +147,9 @@ def read(
     if not program.variables:
         raise EmptyModelError(f"Model '{model.name}' has no free variables.")
     evaluator = compiler(program, options["jit"])
-    sampler = Sampler(program.sources, seed, options["sampling"], options["replacement"])
+    sampler = Sampler(
+        program.sources, seed, options["sampling"], options["replacement"], options["workers"]
+    )
     oracle = model_oracle(program, evaluator, sampler)
     if start is not None and start.size == oracle.problem.n:
         oracle.problem = replace(oracle.problem, x0=start)

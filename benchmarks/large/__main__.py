@@ -2,10 +2,12 @@
 
     python -m benchmarks.large rows [--folder DIR] [--largest 10000000]
     python -m benchmarks.large parquet [--folder DIR] [--largest 10000000] [--limit 1000]
+    python -m benchmarks.large workers [--most 4]
 
 rows     an iteration of 64 fresh rows of a memory map, for 10^3 ... rows of 20 columns; then of a
          file that is not in memory, of 64 and of 4096 rows: the mean, and the longest
 parquet  a solve of a Parquet table of 20 columns to 1e-6 in a process of so many megabytes
+workers  a batch of 64 rows, and evaluate, with a simulator that takes 5 ms a row
 """
 
 from __future__ import annotations
@@ -14,9 +16,9 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from benchmarks.large import tables
+from benchmarks.large import simulators, tables
 
-COMMANDS = {"rows": tables.rows, "parquet": tables.parquet}
+COMMANDS = {"rows": tables.rows, "parquet": tables.parquet, "workers": simulators.workers}
 
 
 def main() -> None:
@@ -26,6 +28,7 @@ def main() -> None:
     parser.add_argument("command", choices=COMMANDS)
     parser.add_argument("--folder", type=Path, help="where tables are kept for the next time")
     parser.add_argument("--largest", type=int, default=10**7, help="rows of the largest table")
+    parser.add_argument("--most", type=int, default=4, help="worker processes")
     parser.add_argument("--limit", type=int, default=1000, help="megabytes of address space")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

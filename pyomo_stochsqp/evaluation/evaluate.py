@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from contextlib import ExitStack, closing
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,6 +52,7 @@ def evaluate(
     seed: int | None = None,
     confidence: float = 0.95,
     data: Any = None,
+    workers: int = 1,
 ) -> Evaluation:
     """Values of the objective, of every constraint with an expectation and of ``expressions`` at
     the present point.
@@ -58,7 +60,7 @@ def evaluate(
     ``samples`` scenarios are drawn from each source (100,000 by default; 10,000 with Recourse,
     whose second stage is solved again in each). Finite data with no more rows is averaged exactly
     instead. ``data`` are other random numbers than the model's: a table, a distribution or
-    a sampler, or a mapping from RandomParams to those.
+    a sampler, or a mapping from RandomParams to those. ``workers`` processes call samplers.
 
     The result prints as a table of expectations; its ``outcomes`` tell of single scenarios.
 
@@ -85,12 +87,12 @@ def evaluate(
     if not 0.0 < confidence < 1.0:
         raise OptionError(f"confidence={confidence} is not between 0 and 1.")
     seed = secrets.randbits(32) if seed is None else seed
-    with other_numbers(model, data):
+    with other_numbers(model, data), ExitStack() as stack:
         if recourse:
             return evaluate_recourse(model, expressions, samples, seed, confidence)
         program = requested(model, expressions)
         x = program.start
-        sampler = Sampler(program.sources, seed)
+        sampler = stack.enter_context(closing(Sampler(program.sources, seed, workers=workers)))
         oracle = model_oracle(program, compile_program(program), sampler)
         oracle.narrow(CLOSELY)
         rows = _rows_of_a_full_pass(program)
@@ -107,8 +109,9 @@ def evaluate(
     told = _told(program)
 
     def outcomes() -> Outcomes:
-        fixed = sampler.replicates(EVALUATION_STREAM, 0, sizes, 1 if exact else REPLICATES)
-        return _outcomes(told, Rows(program, x, symbols, fixed.batches, seed))
+        with closing(sampler):
+            fixed = sampler.replicates(EVALUATION_STREAM, 0, sizes, 1 if exact else REPLICATES)
+            return _outcomes(told, Rows(program, x, symbols, fixed.batches, seed))
 
     found = np.column_stack(
         (program.sign * estimates.f, estimates.c[:, [t.row for t in told if t.row >= 0]])

@@ -23,6 +23,7 @@ from .reading import Reading, ReadRows
 from .rows import BlocksOfRows, DrawnRows, GivenRows, Rows, Section, whole_batch, whole_size
 from .scenarios import Named, Scenarios, SectionOf, SmallBatch
 from .streams import CHUNK, generator
+from .workers import Workers
 
 
 class BatchSize(NamedTuple):
@@ -46,6 +47,7 @@ class Sampler:
         seed: int,
         method: str = "auto",
         replacement: bool = False,
+        workers: int = 1,
     ):
         if method not in METHODS:
             choices = ", ".join(METHODS)
@@ -71,10 +73,21 @@ class Sampler:
         self._fixed = [SourceDraws(seed, s, source, method) for s, source in numbered]
         self._sizes = [None if whole is None else whole.size for whole in self._whole]
         #: iterations with a user's sampler are not drawn in advance
-        self._costly = any(part.costly for source in self.sources for part in source.parts)
+        simulated = [p.draw for s in self.sources for p in s.parts if p.costly and p.draw]
+        self._costly = bool(simulated)
+        #: makes the calls of users' samplers, if there are several processes for it
+        self._workers = Workers(workers, simulated) if simulated and workers > 1 else None
+        if self._workers is not None:
+            for draws in (*self._batches, *self._fixed):
+                draws.caller = self._workers
         self._known_sizes: dict[tuple[int, ...], BatchSize] = {}
         #: samples that somebody has
         self._known: WeakValueDictionary[Named, Scenarios] = WeakValueDictionary()
+
+    def close(self) -> None:
+        """End the processes that it has started."""
+        if self._workers is not None:
+            self._workers.close()
 
     def batch(self, stream: int, k: int, sizes: Sequence[int]) -> Scenarios:
         """The scenarios of an iteration."""

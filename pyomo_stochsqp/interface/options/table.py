@@ -164,6 +164,8 @@ OPTIONS: tuple[Option, ...] = (
            "compile the evaluation with numba", group="engine"),
     Option("comm", None, optional(communicator), "an mpi4py communicator",
            "ranks that share the work on large samples; all of them call solve", group="run"),
+    Option("workers", 1, integer(1), "int >= 1",
+           "processes that call samplers, where these are simulators", group="run"),
     Option("warm_start", False, flag, "bool",
            "start from the multipliers in the model's 'dual' Suffix, too", group="run"),
     Option("callback", None, optional(function), "function of the run's state",

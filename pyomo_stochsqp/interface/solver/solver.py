@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import logging
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import replace
 from math import inf
 from timeit import default_timer
@@ -129,7 +129,9 @@ class StochSQP(SolverBase):
         with ExitStack() as stack:
             with ranks.faults():
                 file = _checkpoint_file(options, ranks, stack)
-            return self._run(model, given, options, config, ranks, deadline, checkpoint, file)
+            return self._run(
+                model, given, options, config, ranks, deadline, checkpoint, file, stack
+            )
 
     def _run(
         self,
@@ -141,11 +143,12 @@ class StochSQP(SolverBase):
         deadline: float,
         checkpoint: Checkpoint | None,
         file: SafeFile | None,
+        stack: ExitStack,
     ) -> StochSQPResults:
         start = ranks.shared(None if checkpoint is None else checkpoint.start)
         with _until(deadline, LEAST_TO_READ), _timed(config.timer, "prepare"):
             with ranks.faults():
-                task = read(model, options, start, self._compiler)
+                task = stack.enter_context(closing(read(model, options, start, self._compiler)))
             ranks.join(task)
         log = ""
         with _timed(config.timer, "run"):
