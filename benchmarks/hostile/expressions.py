@@ -54,10 +54,10 @@ class Expected:
         self.extreme, self.beyond = arithmetic.extreme, arithmetic.beyond
         finite = np.isfinite(self.numbers.astype(float))
         self.defined = bool(finite[: 1 + VARIABLES].all())
-        literal = self._mean(Arithmetic(literal=True))[: 1 + VARIABLES]
+        literal = np.isfinite(self._mean(Arithmetic(literal=True)))
         #: it depends on how literally one takes e - e, inside a function at the end of its domain
-        self.ambiguous = bool(np.isfinite(literal).all()) != self.defined
-        self.curved = self.defined and bool(finite.all())
+        self.ambiguous = bool(literal[: 1 + VARIABLES].all()) != self.defined
+        self.curved = self.defined and bool(finite.all() and literal.all())
 
     def _rows(self, arithmetic: Arithmetic) -> Any:
         """Value, gradient and upper triangle of the Hessian of every row."""

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import time
 import zipfile
 from collections.abc import Callable, Iterable
@@ -143,6 +144,18 @@ def load(path: str) -> Checkpoint:
     except (OSError, EOFError, ValueError, KeyError, AttributeError, zipfile.BadZipFile) as error:
         raise CheckpointError(f"resume='{path}' is not a checkpoint ({error}).") from None
     return Checkpoint(path, labels, digests, note, start, x, probe, structure, a)
+
+
+def looks_like_one(path: str) -> bool:
+    """Whether a file is a checkpoint, whole or damaged, or empty: nothing else is overwritten."""
+    if os.path.getsize(path) == 0:
+        return True
+    try:
+        with zipfile.ZipFile(path) as file:
+            return "structure.npy" in file.namelist()
+    except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile):
+        with open(path, "rb") as file:
+            return file.read(4) == b"PK\x03\x04"
 
 
 class Keeper:

@@ -12,6 +12,7 @@ import os
 import re
 import secrets
 import stat
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -28,8 +29,10 @@ _CREATE = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_C
 class SafeFile:
     """``with SafeFile(path) as file`` checks that it can be written, and keeps others away."""
 
-    def __init__(self, path: str):
+    def __init__(self, path: str, may_replace: Callable[[str], bool] = lambda path: True):
+        """``may_replace`` tells whether a file that exists is of the kind that is written."""
         self.path = path
+        self._may_replace = may_replace
         #: where a symbolic link leads: the link stays
         self._target = os.path.realpath(path)
         self._lock: int | None = None
@@ -101,6 +104,8 @@ class SafeFile:
             self._must_be_regular()
             if os.path.exists(self._target) and not os.access(self._target, os.W_OK):
                 return "it is read-only"
+            if os.path.exists(self._target) and not self._may_replace(self._target):
+                return "there is a file that is something else"
             trial = self._fresh_name()
             os.close(os.open(trial, _CREATE | os.O_EXCL, 0o666))
             os.unlink(trial)

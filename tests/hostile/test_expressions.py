@@ -90,6 +90,7 @@ def test_powers_at_zero_are_defined(build, x, p, w, first, second):
         (lambda x, p, w: x / (x / w), 1.0, 0.0, 0.0),
         (lambda x, p, w: x / (1 + pyo.exp(pyo.sqrt(1 / w))), 1.0, 0.0, 0.0),
         (lambda x, p, w: pyo.atan(w**p) * x, 1.0, -0.7, 0.0),
+        (lambda x, p, w: (x + 1 / w) ** p, 1.0, -2.0, 0.0),
         (lambda x, p, w: pyo.sin(x) * pyo.log10(x - x), 1.0, 0.0, 0.0),
         (lambda x, p, w: x ** (1 / (x - x)), 1.0, 0.0, 0.0),
         (lambda x, p, w: (x + w) ** (1 / (w - w)), 1.0, 0.0, 0.0),

@@ -37,7 +37,9 @@ class Node:
     to row (a mean is drawn, but has one value for the whole batch).
     """
 
-    __slots__ = ("args", "batch", "drawn", "index", "op", "partial", "payload", "value", "x")
+    __slots__ = (
+        "args", "batch", "drawn", "index", "op", "partial", "partial_data", "payload", "value", "x",
+    )  # fmt: skip
 
     def __init__(self, op: str, args: tuple[Any, ...], payload: Any, x: bool, drawn: bool):
         self.op = op
@@ -48,6 +50,8 @@ class Node:
         self.batch = drawn
         #: it is undefined for some values of its leaves: set where nodes are made
         self.partial = False
+        #: something in it that depends on data alone is
+        self.partial_data = False
         #: nodes are numbered after their arguments
         self.index = 0
         #: the number behind a constant node, set when it is made and by :meth:`Nodes.refresh`
@@ -145,6 +149,9 @@ class Nodes:
             node = Node(op, args, payload, x, drawn)
             node.batch = batch and op != "mean"
             node.partial = _partial(op, args)
+            node.partial_data = (node.partial and drawn and not x) or any(
+                a.__class__ is Node and a.partial_data for a in args
+            )
             node.index = len(self._table)
             self._table[key] = node
             if not (x or drawn):

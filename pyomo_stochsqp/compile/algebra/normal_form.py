@@ -253,10 +253,10 @@ class Algebra:
 
     def _kept_finite(self, form: Form, op: str, args: tuple[Any, ...]) -> Form:
         """The same, but undefined where an argument is infinite and the result would not be. Where
-        variables are in the argument, the derivative is undefined, and that is enough."""
+        variables have made it so, the derivative is undefined, and that is enough."""
         if op in _BOUNDED:
             for a in args:
-                if a.__class__ is Node and a.partial and not (a.x or a.constant):
+                if a.__class__ is Node and a.partial_data:
                     self.accumulate(form, Form(0.0, {self.make("zero", (a,)): 1.0}))
         return form
 

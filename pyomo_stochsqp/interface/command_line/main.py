@@ -1,7 +1,7 @@
 r"""``python -m pyomo_stochsqp demo | solve | inspect | options | version | doctor``.
 
-Exit codes: 0 a point was found, 1 the model could not be solved, 2 a mistake in the command, the
-options or the model, 130 interrupted.
+Exit codes: 0 a point was found, 1 the model could not be solved or a result could not be written,
+2 a mistake in the command, the options or the model, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from ...errors import StochSQPError
 from . import demo, doctor, inspect_model, list_options, show_version, solve_model
+from .outputs import hush
 
 COMMANDS = {
     "demo": demo,
@@ -39,8 +40,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if rest and args.command is not solve_model:
         args.parser.error(f"unknown argument {rest[0]}")
     args.solver_options = rest
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # names in any terminal
     try:
-        return int(args.command.run(args))
+        code = int(args.command.run(args))
+        sys.stdout.flush()
     except StochSQPError as mistake:
         print(f"error: {mistake}", file=sys.stderr)
-        return 2
+        code = 2
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        code = 130
+    except BrokenPipeError:  # of a command that does nothing but print
+        hush(sys.stdout)
+        code = 1
+    return code

@@ -17,6 +17,7 @@ from ..solver.solver import StochSQP
 from ..solver.together import Together, world
 from .json_report import json_report
 from .model_file import load_model
+from .outputs import attempt, check_paths, check_picture, say, write_text
 
 FAILED = (
     TerminationCondition.locallyInfeasible,
@@ -44,36 +45,43 @@ def run(args: argparse.Namespace) -> int:
     if args.mpi:
         options["comm"] = world()
     with Together(options.get("comm")) as ranks, ranks.faults():
+        if ranks.leads:
+            files = {"--json": args.json, "--plot": args.plot}
+            check_paths(args.file, {**files, "--checkpoint": options.get("checkpoint")})
+            if args.plot:
+                check_picture(args.plot)
         model = load_model(args.file, args.model)
     results = StochSQP().solve(
         model, tee=ranks.leads and not args.quiet, time_limit=args.time_limit,
         load_solutions=False, raise_exception_on_nonoptimal_result=False, **options,
     )  # fmt: skip
-    if ranks.leads:
-        _tell(args, results)
+    told = _tell(args, results) if ranks.leads else True
     condition = results.termination_condition
     if condition is TerminationCondition.interrupted:
         return 130
-    return 1 if condition in FAILED or _found_nothing(results) else 0
+    return 1 if condition in FAILED or _found_nothing(results) or not told else 0
 
 
 def _found_nothing(results: Any) -> bool:
     return bool(results.solution_status is SolutionStatus.noSolution)
 
 
-def _tell(args: argparse.Namespace, results: Any) -> None:
+def _tell(args: argparse.Namespace, results: Any) -> bool:
+    """Write what was asked for: first what must not be lost. Whether all could be written."""
     if _found_nothing(results):
         print(f"error: {results.extra_info.message}", file=sys.stderr)
-        return
+        return True
     results.solution_loader.load_solution()
-    print("\nSolution")
-    for variable, number in results.solution_loader.get_vars().items():
-        print(f"  {variable.name} = {number:.8g}")
-    if args.plot:
-        results.plot(args.plot, title=f"{args.file}: {results.message}")
+    written = True
     if args.json:
-        with open(args.json, "w") as file:
-            json.dump(json_report(results), file, indent=1)
+        report = json.dumps(json_report(results), indent=1)
+        written &= attempt(f"--json {args.json}", lambda: write_text(args.json, report))
+    found = results.solution_loader.get_vars().items()
+    say("\n".join(["\nSolution", *(f"  {v.name} = {number:.8g}" for v, number in found)]))
+    if args.plot:
+        title = f"{args.file}: {results.message}"
+        written &= attempt(f"--plot {args.plot}", lambda: results.plot(args.plot, title=title))
+    return written
 
 
 def solver_options(rest: Sequence[str]) -> dict[str, Any]:

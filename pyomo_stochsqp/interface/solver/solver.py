@@ -24,7 +24,7 @@ from ...declare.recourse_block import with_recourse
 from ...errors import EmptyModelError, InfeasibleModelError
 from ...report.finished import FinishedRun
 from ...run import Outcome
-from ...run.checkpoint import Checkpoint, load
+from ...run.checkpoint import Checkpoint, load, looks_like_one
 from ...run.safe_file import SafeFile
 from ...solve import Task, read, set_up
 from ...version import version_tuple
@@ -174,7 +174,7 @@ def _checkpoint_file(
     """Where rank 0 writes checkpoints; refused here if it cannot be written."""
     if options["checkpoint"] is None or not ranks.leads:
         return None
-    return stack.enter_context(SafeFile(options["checkpoint"]))
+    return stack.enter_context(SafeFile(options["checkpoint"], looks_like_one))
 
 
 def _with_recourse(
