@@ -2,6 +2,7 @@ r"""Is anything lost, misread or let in?
 
 python -m benchmarks.hostile declarations     bad data and bad models
 python -m benchmarks.hostile expressions      20,000 random expressions by NumPy, 20,000 by numba
+python -m benchmarks.hostile damage           500 damaged checkpoints
 
 Every campaign takes --seed (the first of them) and --seeds, prints its figures, and ends with 1 if
 anything went wrong.
@@ -17,12 +18,13 @@ from benchmarks.pool import one_thread
 
 one_thread()
 
-from benchmarks.hostile import declarations, expressions  # noqa: E402
+from benchmarks.hostile import damage, declarations, expressions  # noqa: E402
 
 #: name -> report(seed, verbose), which returns how much went wrong
 CAMPAIGNS: dict[str, Callable[[int, bool], int]] = {
     "declarations": declarations.report,
     "expressions": expressions.report,
+    "damage": damage.report,
 }
 
 

@@ -7,6 +7,7 @@ progress         everything a run has gathered so far
 history          one row of numbers per iteration
 random_iterate   the answer of the complexity theorem
 checkpoint       a run on disk; records as text and arrays; identity, of the problem it belongs to
+plain_arrays     files of arrays, read without trust
 safe_file        a file that is always complete, for one run at a time
 interruption     Ctrl-C and termination requests
 

@@ -15,7 +15,6 @@ sees what nobody can name: what a sampler draws, another seed.
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import time
@@ -32,6 +31,7 @@ from ..errors import CheckpointError
 from ..oracle import SETUP_STREAM, Oracle, Vector, set_work_left, work_left
 from .history import History
 from .identity import Identity
+from .plain_arrays import Arrays, NotPlainArrays, packed_arrays, read_arrays
 from .progress import Progress
 from .records import packed, unpacked
 
@@ -39,8 +39,6 @@ from .records import packed, unpacked
 PROBE_TOLERANCE = 1e-9
 #: without an interval given, checkpoints take this share of the run
 SHARE = 0.01
-
-Arrays = dict[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -52,8 +50,8 @@ class Checkpoint:
     labels: dict[str, str]
     #: numbers that must be
     digests: dict[str, NDArray[np.uint64]]
-    #: a text for the caller: the options of the run
-    note: str
+    #: for the caller: the options of the run
+    note: dict[str, Any]
     #: where the run began
     start: Vector
     #: where it stood, and the estimate there
@@ -80,6 +78,21 @@ class Checkpoint:
                 "Restore the model, or start anew without resume=."
             )
 
+    def _check_state(self, state: Any, beginning: Progress) -> None:
+        """Raise TypeError unless this can be the state of a run."""
+        fresh, a = beginning.state, self.arrays
+        fits = (
+            isinstance(state, type(fresh))
+            and (state.x.shape, state.y.shape) == (fresh.x.shape, fresh.y.shape)
+            and np.array_equal(state.x, self.x, equal_nan=True)
+            and isinstance(state.k, int)
+            and a["history"].shape[1] == len(beginning.history.columns)
+            and a["certificates"].shape[1] == len(beginning.certificates.columns)
+            and a["drawn"].shape in (fresh.x.shape, (0,))
+        )
+        if not fits:
+            raise TypeError("its state is that of another method or model")
+
     def restore(self, beginning: Progress, records: Iterable[type], oracle: Oracle) -> Progress:
         """The run as it was; ``records`` are the classes that its state is made of."""
         a = self.arrays
@@ -87,7 +100,8 @@ class Checkpoint:
             count = sum(name.startswith("record.") for name in a)
             arrays = [a[f"record.{i}"] for i in range(count)]
             state = unpacked(self.structure, arrays, records)
-        except (KeyError, TypeError, IndexError) as error:
+            self._check_state(state, beginning)
+        except (KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
             raise CheckpointError(
                 f"'{self.path}' does not hold a run of this version ({error})."
             ) from None
@@ -123,27 +137,47 @@ def packed_run(progress: Progress, identity: Identity, note: str, oracle: Oracle
     }
     arrays |= {f"record.{i}": array for i, array in enumerate(records)}
     arrays |= {f"digest.{i}": identity.digests[kind].numbers for i, kind in enumerate(kinds)}
-    content = io.BytesIO()
-    np.savez(content, **arrays)  # type: ignore[arg-type]
-    return content.getbuffer()
+    return packed_arrays(arrays)
 
 
 def load(path: str) -> Checkpoint:
     """Read a checkpoint; raises if the file is none."""
     try:
-        with np.load(path, allow_pickle=False) as file:
-            a = {name: file[name] for name in file.files}
-        labels = json.loads(str(a.pop("labels")))
-        kinds = json.loads(str(a.pop("digests")))
-        digests = {kind: a.pop(f"digest.{i}") for i, kind in enumerate(kinds)}
-        structure = json.loads(str(a.pop("structure")))
-        note = str(a.pop("note"))
-        start, x, probe = a.pop("start"), a.pop("x"), a.pop("probe")
+        a = read_arrays(path)
     except FileNotFoundError:
         raise CheckpointError(f"resume='{path}': there is no such file.") from None
-    except (OSError, EOFError, ValueError, KeyError, AttributeError, zipfile.BadZipFile) as error:
+    except NotPlainArrays as error:
         raise CheckpointError(f"resume='{path}' is not a checkpoint ({error}).") from None
+    try:
+        labels, kinds, structure, note = (_text(a, name) for name in TEXTS)
+        digests = {kind: _numbers(a.pop(f"digest.{i}"), 1, "u") for i, kind in enumerate(kinds)}
+        start, x, probe = (_numbers(a.pop(name), 1) for name in ("start", "x", "probe"))
+        for name, dimensions in TABLES.items():
+            _numbers(a[name], dimensions)
+    except (KeyError, ValueError, TypeError, AttributeError, RecursionError) as error:
+        said = f"{type(error).__name__}: {error}"
+        raise CheckpointError(
+            f"resume='{path}' is not a checkpoint of this version ({said})."
+        ) from None
     return Checkpoint(path, labels, digests, note, start, x, probe, structure, a)
+
+
+#: members that hold texts (JSON), and those with arrays of so many dimensions
+TEXTS = {"labels": dict, "digests": list, "structure": dict, "note": dict}
+TABLES = {"history": 2, "certificates": 2, "drawn": 1, "seconds": 0, "work_left": 1}
+
+
+def _text(arrays: Arrays, name: str) -> Any:
+    found = json.loads(str(arrays.pop(name)))
+    if not isinstance(found, TEXTS[name]):
+        raise TypeError(f"{name} is {type(found).__name__}")
+    return found
+
+
+def _numbers(array: NDArray[Any], dimensions: int, kind: str = "f") -> NDArray[Any]:
+    if array.ndim != dimensions or array.dtype.kind != kind:
+        raise ValueError(f"an array of {array.dtype.name} with {array.ndim} dimensions")
+    return array
 
 
 def looks_like_one(path: str) -> bool:

@@ -23,7 +23,7 @@ SAMPLES = 100_000  # batches that grow would not end otherwise
 def saved(path, runner, iterations, progress=None):
     outcome = runner.run(iterations, progress=progress, max_samples=SAMPLES)
     with SafeFile(str(path)) as file:
-        file.write(packed_run(outcome.progress, LABELS, "note", runner.oracle))
+        file.write(packed_run(outcome.progress, LABELS, "{}", runner.oracle))
     return outcome
 
 

@@ -56,4 +56,7 @@ def _contributions(graph: Graph, v: Val, seed: Val) -> list[tuple[Val, Val]]:
         return [(v.args[0], graph.scale(v.payload, seed))]
     if v.op == "add":
         return [(a, seed) for a in v.args if a.x]
+    if v.op == "recip":
+        # in this order: v*v may vanish where seed*v does not, and is often known
+        return [(v.args[0], graph.scale(-1.0, graph.mul(graph.mul(seed, v), v)))]
     return [(a, graph.mul(seed, d)) for a, d in partials(graph, v)]

@@ -140,7 +140,6 @@ def _asinh(graph: Graph, v: Val, a: Val) -> Val:
 _RULES: dict[str, Rule] = {
     # 0, or not a number
     "zero": lambda graph, v, a: v,
-    "recip": lambda graph, v, a: graph.scale(-1.0, graph.mul(v, v)),
     "exp": lambda graph, v, a: v,
     "log": lambda graph, v, a: positive_reciprocal(graph, a),
     "log10": lambda graph, v, a: graph.scale(1 / math.log(10.0), positive_reciprocal(graph, a)),

@@ -91,7 +91,7 @@ def note_of(options: Mapping[str, Any]) -> str:
 
 def continued(given: Mapping[str, Any], checkpoint: Checkpoint) -> dict[str, Any]:
     """The options given now, completed by those of the checkpoint; contradictions raise."""
-    before = json.loads(checkpoint.note)
+    before = checkpoint.note
     now = json.loads(json.dumps(dict(given), default=_named))
     for name in SHAPING:
         if name in now and now[name] != before.get(name):
