@@ -75,7 +75,7 @@ class FinishedRun:
         rows = []
         if point is not None:
             noise = point.objective_error
-            error = f" ± {noise:.1e} (standard error)" if noise > 0.0 else ""
+            error = f" ± {noise:.2g} (standard error)" if noise > 0.0 else ""
             rows += [
                 ("objective", f"{point.objective:.8g}{error}"),
                 ("certified", point.sentence),
