@@ -5,7 +5,9 @@ r"""The main loop of every run: iterate, look at the limits, tell the observers,
 
 A run that ends without a certificate that meets the tolerances gets one last look: the point where
 it stands, the best one certified on the way and the one it started from are certified together, on
-fresh scenarios, and the best of them is the answer. So the answer is never worse than the start.
+fresh scenarios, and the best of them is the answer. So the answer is never worse than the start,
+but for noise. The solution of a sample that is larger than the one of the look has the benefit of
+doubt.
 These last certificates are not part of the :class:`Progress`: a checkpoint written at any time
 continues as if the run had never stopped.
 """
@@ -117,6 +119,10 @@ def run(
         infeasible = stop is Stop.LOCALLY_INFEASIBLE  # then nothing but the rows counts
         rank = _violation if infeasible else tolerances.excess
         best = min(made, key=rank, default=best)
+        if not infeasible and best is not None and _in_favour(made, state):
+            last = made[0]
+            if tolerances.excess(last) - tolerances.noise(last) <= tolerances.excess(best):
+                best = last
     stop = verdict(stop, best, tolerances)
     seconds = progress.seconds_before + time.perf_counter() - started
     return Outcome(stop, message, progress, best, certificates, seconds)
@@ -183,6 +189,14 @@ def _last_look(
         certificate = judge.certificate(x, y, samples, look)
         if certificate is not None:
             made.append(certificate)
+
+
+def _in_favour(made: Sequence[Certificate], state: JudgedState) -> bool:
+    """Whether the first certificate is that of the solution of a sample larger than its own: then
+    the noise of the look must not speak for a point that is the solution of a smaller one."""
+    if not made or state.solving or state.average is not None:
+        return False
+    return state.scenarios > made[0].scenarios and np.array_equal(made[0].x, state.x)
 
 
 def _violation(certificate: Certificate) -> float:

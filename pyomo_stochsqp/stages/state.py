@@ -112,7 +112,7 @@ class StagedState:
     @property
     def solving(self) -> bool:
         """The program of a stage whose sample is drawn."""
-        return self.phase == "solve"
+        return self.phase == "solve" and self.ended is None
 
     @property
     def average(self) -> None:

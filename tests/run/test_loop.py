@@ -189,16 +189,16 @@ def test_looks_are_taken_on_samples_that_no_iteration_sees(monkeypatch):
     assert not drawn["look"] & drawn["iteration"]
 
 
-def test_the_last_sample_of_a_limit_is_solved_on():
-    """A limit on scenarios ends a run where the next would be drawn, not where the last was."""
-    runner = StagedRunner(most=50_000)
+@pytest.mark.parametrize("seed", range(5))
+def test_the_last_sample_of_a_limit_is_solved_on(seed):
+    """A limit on scenarios ends a run where the next would be drawn, not where the last was; and
+    what the largest sample says is not overruled by the noise of the last look."""
+    runner = StagedRunner(tilting(seed=seed), most=50_000)
     outcome = runner.run(np.inf, max_samples=50_000)
     assert outcome.stop is Stop.SAMPLE_LIMIT
-    history = outcome.history
-    assert history["samples"][-1] == outcome.state.samples <= 50_000
-    # the answer is the solution of that sample: nothing is left to gain on it
     last = outcome.state.scenarios
     assert last > 25_000
-    moved = np.flatnonzero(history["batch"] == last)
-    assert len(moved) >= 1
+    assert outcome.state.samples <= 50_000
+    assert outcome.history["samples"][-1] == outcome.state.samples
+    assert outcome.best.scenarios < last
     np.testing.assert_array_equal(outcome.best.x, outcome.state.x)
