@@ -20,8 +20,42 @@ from .smps_files import Core, Entry, Outcomes, read_smps
 
 
 def from_smps(path: Any) -> Any:
-    """The two-stage model of SMPS files: one of them, their common path without suffix, their
-    directory, or a file with their names."""
+    """The two-stage model of SMPS files.
+
+    ``path``: one of them, their common path without suffix, their directory, or a file with their
+    names. Here capacities are bought before the loads are known:
+
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> here = Path(mkdtemp())
+    >>> _ = (here / "t.cor").write_text('''NAME t
+    ... ROWS
+    ...  N cost
+    ...  G load
+    ... COLUMNS
+    ...     capacity cost 2 load 1
+    ...     bought cost 7 load 1
+    ... RHS
+    ...     RHS load 3
+    ... ENDATA
+    ... ''')
+    >>> _ = (here / "t.tim").write_text('''TIME t
+    ... PERIODS
+    ...     capacity cost first
+    ...     bought load second
+    ... ENDATA
+    ... ''')
+    >>> _ = (here / "t.sto").write_text('''STOCH t
+    ... INDEP DISCRETE
+    ...     RHS load 3 0.5
+    ...     RHS load 5 0.5
+    ... ENDATA
+    ... ''')
+    >>> m = from_smps(here / "t")
+    >>> results = pyo.SolverFactory("stochsqp").solve(m)
+    >>> m.x["capacity"].value, results.problem.upper_bound
+    (5.0, 10.0)
+    """
     files = read_smps(path)
     core = files.core
     m = pyo.ConcreteModel(files.name)

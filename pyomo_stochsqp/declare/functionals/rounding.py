@@ -18,14 +18,12 @@ from collections.abc import Callable
 from math import sqrt
 from typing import Any, NamedTuple
 
-from pyomo.core.expr import sqrt as root
-
 from ...errors import ModelError
 from ..randomness.scenario_set import ScenarioSet
 from ..randomness.tables import Table
 from ..scan import random_inside
 from ..width_factor import WIDTH_FACTOR
-from .smooth import bump, positive_part, smooth_step
+from .smooth import bump, rounded_part, rounded_step
 
 #: widths, relative to the standard deviation
 FINITE_SHARE, DENSITY_SHARE = 0.02, 0.3
@@ -37,35 +35,42 @@ Smooth = Callable[[Any, Any], Any]
 
 
 class Rounding(NamedTuple):
-    """Smooth forms of kinked functions, over one width."""
+    """Smooth forms of kinked functions, over one width, of which this is the square."""
 
-    width: Any
+    square: Any
     #: errors of lower orders are cancelled
     extrapolated: bool
 
     def positive_part(self, z: Any) -> Any:
-        return self._of(positive_part, z)
+        return self._of(rounded_part, z)
 
     def step(self, z: Any) -> Any:
-        return self._of(smooth_step, z)
+        return self._of(rounded_step, z)
 
     def bump(self, z: Any) -> Any:
         return self._of(bump, z)
 
     def _of(self, smooth: Smooth, z: Any) -> Any:
         if not self.extrapolated:
-            return smooth(z, self.width)
-        return sum(factor * smooth(z, r * self.width) for factor, r in COMBINED)
+            return smooth(z, self.square)
+        return sum(factor * smooth(z, r**2 * self.square) for factor, r in COMBINED)
 
 
-def rounding(what: str, a: Any, variance: Any, width: Any = None) -> Rounding:
+def rounding(what: str, a: Any, variance: Any, width: Any = None, narrows: bool = True) -> Rounding:
     """For kinks of ``a``, as :func:`.averages.argument` returns it, with that variance."""
     if width is not None:
         if isinstance(width, (int, float)) and not width > 0.0:
             raise ModelError(f"{what}: width={width} must be positive.")
-        return Rounding(width, False)
+        return Rounding(width**2, False)
     finite = isinstance(a, ScenarioSet) or all(
         isinstance(r.parent_component().origin, Table) for r in random_inside(a)
     )
     share = FINITE_SHARE if finite else DENSITY_SHARE
-    return Rounding(share * WIDTH_FACTOR * root(variance), not finite)
+    if narrows:
+        share = share * WIDTH_FACTOR
+    return Rounding(share**2 * variance, not finite)
+
+
+def wide(variance: Any) -> Rounding:
+    """For what must be positive everywhere, and need not be accurate."""
+    return Rounding(DENSITY_SHARE**2 * variance, False)

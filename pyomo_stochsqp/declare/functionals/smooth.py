@@ -1,7 +1,7 @@
 r"""Kinks rounded off over a width w; u = z^2 + w^2.
 
     positive_part   max(z, 0)  ~  (z + (u^2 - w^2 u/2 - w^4/8) / u^(3/2)) / 2    by at most 3w/16
-    smooth_step     [z > 0]    ~  its slope, (1 + z (u^2 + w^2 u/2 + 3w^4/8) / u^(5/2)) / 2
+    rounded_step    [z > 0]    ~  its slope, (1 + z (u^2 + w^2 u/2 + 3w^4/8) / u^(5/2)) / 2
     bump                          the slope of that, 15 w^6 / 16 u^(7/2)
     smooth_max      max(a, b)  ~  b + positive_part(a - b)
     smooth_min      min(a, b)  ~  b - positive_part(b - a)
@@ -38,9 +38,7 @@ def positive_part(z: Any, width: Any = None) -> Any:
         return MaxExpression((z, 0.0))
     if width.__class__ in native_numeric_types and not 0.0 < width < inf:
         raise ModelError(f"positive_part({z}, {width}): width={width} must be positive.")
-    v = width**2
-    u = z**2 + v
-    return (z + (u**2 - v * u / 2 - v**2 / 8) / (u * sqrt(u))) / 2
+    return rounded_part(z, width**2)
 
 
 def smooth_abs(z: Any, width: Any = None) -> Any:
@@ -80,15 +78,20 @@ def smooth_min(a: Any, b: Any, *more: Any, width: Any = None) -> Any:
     return smallest
 
 
-def smooth_step(z: Any, width: Any) -> Any:
-    """1 where z is positive, 0 where it is negative, rounded off over a width."""
-    v = width**2
+def rounded_part(z: Any, v: Any) -> Any:
+    """:func:`positive_part`, by the square of the width, of which no root is ever taken: where
+    nothing spreads, the width is zero."""
+    u = z**2 + v
+    return (z + (u**2 - v * u / 2 - v**2 / 8) / (u * sqrt(u))) / 2
+
+
+def rounded_step(z: Any, v: Any) -> Any:
+    """1 where z is positive, 0 where it is negative, likewise."""
     u = z**2 + v
     return (1 + z * (u**2 + v * u / 2 + 0.375 * v**2) / (u**2 * sqrt(u))) / 2
 
 
-def bump(z: Any, width: Any) -> Any:
-    """The slope of :func:`smooth_step`."""
-    v = width**2
+def bump(z: Any, v: Any) -> Any:
+    """The slope of :func:`rounded_step`."""
     u = z**2 + v
     return 0.9375 * v**3 / (u**3 * sqrt(u))

@@ -47,9 +47,10 @@ def test_a_file_that_is_cut_off_in_mid_run_ends_it(path, mapped, options):
         if info.iteration == 3:
             os.truncate(path, path.stat().st_size // 2)
 
-    with pytest.raises(DataError, match=r"t\.npy' was changed while it was used \(it has"):
+    with pytest.raises(DataError, match=r"t\.npy' was changed while it was used \(it has") as e:
         pyo.SolverFactory("stochsqp").solve(m, seed=1, callback=cut, **options)
-    assert m.x[0].value == 0.5  # nothing half-finished in the model
+    assert "The best point so far was loaded into the model." in str(e.value)
+    assert abs(m.x[0].value) < 0.1  # the start was .5, the solution is 0
 
 
 def test_a_file_that_is_written_anew_in_mid_run_ends_it(path):
