@@ -44,15 +44,22 @@ def closed_form():
     return evpi, DEVIATION * PENALTY * shortage(0.0) - evpi
 
 
-def answers(found, exact):
-    """What was found, beside the exact numbers."""
-    return {"EVPI": (found.evpi.value, exact[0]), "VSS": (found.vss.value, exact[1])}
+def comparison(m, found):
+    """The order of the solved model and what was found of it, beside the exact numbers."""
+    evpi, vss = closed_form()
+    return {
+        "order": (m.q.value, stats.norm(MEAN, DEVIATION).ppf(1 - COST / PENALTY)),
+        "EVPI": (found.evpi.value, evpi),
+        "VSS": (found.vss.value, vss),
+    }
 
 
 def main():
-    found = value_of_information(build())
+    m = build()
+    pyo.SolverFactory("stochsqp").solve(m)
+    found = value_of_information(m)
     print(found)
-    pairs = answers(found, closed_form())
+    pairs = comparison(m, found)
     for name, (number, exact) in pairs.items():
         print(f"{name} found {number:8.4f}   exact {exact:8.4f}")
     return pairs

@@ -57,7 +57,7 @@ def _integrand(program: Any, term: Any, batch: Any, b: int) -> Any:
             numbers[id(member)] = float(rows[leaf.field][b, leaf.column])
         else:
             matrix = part.fields[leaf.field].matrix
-            numbers[id(member)] = float(matrix[_row(rows, b), leaf.column])
+            numbers[id(member)] = matrix[[_row(rows, b)], [leaf.column]].item()
     if not numbers:
         return term.integrand
     return replace_expressions(term.integrand, numbers)
