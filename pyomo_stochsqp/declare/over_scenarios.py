@@ -31,6 +31,8 @@ _FUNCTIONS: dict[str, Callable[[Any], Any]] = {
 
 def numbers_of(expr: Any, leaf: Leaf) -> Numbers:
     """The value of an expression; ``leaf`` is asked for everything that is none."""
+    if expr.__class__ not in native_numeric_types and not expr.is_expression_type():
+        return leaf(expr)
     known: dict[int, Numbers] = {}
     stack = [(expr, False)]
     while stack:

@@ -2,8 +2,9 @@ r"""What is done in a scenario: the second stage, solved again for given random 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,11 @@ from .scenarios import looked_up
 from .second_stage import SecondStage
 
 Array = NDArray[np.float64]
+#: components and their numbers
+Numbered = Sequence[tuple[Any, float]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Decision:
     """The second stage in one scenario: ``decision[m.second.buy]``, ``decision.cost``.
 
@@ -31,10 +34,20 @@ class Decision:
     #: the objective in this scenario; infinite if no second stage is feasible
     cost: float
     feasible: bool
-    values: ComponentMap = field(repr=False)
-    duals: ComponentMap = field(repr=False)
     #: the row that is to blame if it is infeasible
     row: str = ""
+    _variables: Numbered = field(repr=False, default=())
+    _rows: Numbered = field(repr=False, default=())
+
+    @cached_property
+    def values(self) -> ComponentMap:
+        """The numbers of all second-stage variables."""
+        return ComponentMap(self._variables)
+
+    @cached_property
+    def duals(self) -> ComponentMap:
+        """The multipliers of all second-stage rows."""
+        return ComponentMap(self._rows)
 
     def __getitem__(self, component: Any) -> Any:
         """The value of a variable; a dictionary of values if it is indexed."""
@@ -58,29 +71,58 @@ class Policy:
         self._program = affine(read_two_stage(model))
         self._x = decision_of(self._program, decision)
         self._second = SecondStage(self._program)
+        random = self._program.origin.leaves
+        self._random = {
+            id(member): member
+            for component in model.component_objects(RandomParam, descend_into=True)
+            for member in component.values()
+            if id(member) in random
+        }
+        self._rows = [row.component for row in self._program.origin.second_rows]
 
     def __call__(self, numbers: Mapping[Any, Any]) -> Decision:
         """Solve the second stage for ``{m.demand: 9, m.price: {"a": 1.0, "b": 2.0}}``."""
-        program = self._program
-        known = dict(_numbers(program, numbers))
+        program, p = self._program, self._program.origin
+        known = self._numbers(numbers)
 
         def lookup(leaf: Any) -> Any:
-            return known[id(leaf)] if id(leaf) in known else value(leaf)
+            number = known.get(id(leaf))
+            return value(leaf) if number is None else number
 
         one = looked_up(program, lookup, np.ones(1))
         reaction = self._second.react(self._x, one, duals=True, decisions=True, cuts=1)
         c, constant = one.first_cost()
-        sign, p = program.origin.sign, program.origin
+        sign = p.sign
         cost = sign * (float(c @ self._x) + constant + float(reaction.values[0]))
-        feasible = bool(np.isfinite(reaction.values[0]))
-        if not feasible:
-            rows = [p.second_rows[cut.row].component.name for cut in reaction.cuts]
-            return Decision(cost, False, ComponentMap(), ComponentMap(), rows[0] if rows else "")
+        if not np.isfinite(cost):
+            blamed = [self._rows[cut.row].name for cut in reaction.cuts]
+            return Decision(cost, False, blamed[0] if blamed else "")
         assert reaction.decisions is not None and reaction.duals is not None
-        values = ComponentMap(zip(p.second, reaction.decisions[0].tolist(), strict=True))
-        rows = [row.component for row in p.second_rows]
-        duals = ComponentMap(zip(rows, (sign * reaction.duals[0]).tolist(), strict=True))
-        return Decision(cost, True, values, duals)
+        values, duals = reaction.decisions[0].tolist(), (sign * reaction.duals[0]).tolist()
+        return Decision(
+            cost, True, "",
+            list(zip(p.second, values, strict=True)), list(zip(self._rows, duals, strict=True)),
+        )  # fmt: skip
+
+    def _numbers(self, given: Mapping[Any, Any]) -> dict[int, float]:
+        """id of a RandomParam member -> its number, for all that occur."""
+        known: dict[int, Any] = {}
+        for component, numbers in given.items():
+            if isinstance(component, RandomParam) and component.is_indexed():
+                given_by_key = isinstance(numbers, Mapping)
+                each = numbers if given_by_key else dict(zip(component, numbers, strict=False))
+                known.update((id(component[k]), each[k]) for k in component if k in each)
+            else:
+                known[id(component)] = numbers
+        found = {}
+        for key, member in self._random.items():
+            if key not in known:
+                raise DataError(
+                    f"RandomParam '{member.name}' has no number in this scenario; give one for "
+                    "everything random."
+                )
+            found[key] = real(("the number of", member), known[key])
+        return found
 
 
 def decision_of(program: AffineTwoStage, given: Mapping[str, float] | None = None) -> Array:
@@ -95,29 +137,3 @@ def decision_of(program: AffineTwoStage, given: Mapping[str, float] | None = Non
             )
         found.append(real(("the value of", v), number))
     return np.array(found)
-
-
-def _numbers(program: AffineTwoStage, given: Mapping[Any, Any]) -> Iterator[tuple[int, float]]:
-    """(id of a RandomParam member, its number) for all that occur."""
-    known: dict[int, Any] = {}
-    for component, numbers in given.items():
-        if isinstance(component, RandomParam) and component.is_indexed():
-            members = list(component.items())
-            each = (
-                numbers
-                if isinstance(numbers, Mapping)
-                else dict(zip((key for key, _ in members), numbers, strict=False))
-            )
-            known.update((id(m), each[key]) for key, m in members if key in each)
-        else:
-            known[id(component)] = numbers
-    for component in program.origin.model.component_objects(RandomParam, descend_into=True):
-        for member in component.values():
-            if id(member) not in program.origin.leaves:
-                continue
-            if id(member) not in known:
-                raise DataError(
-                    f"RandomParam '{member.name}' has no number in this scenario; give one for "
-                    "everything random."
-                )
-            yield id(member), real(("the number of", member), known[id(member)])

@@ -28,8 +28,7 @@ def first_stage(
     program: AffineTwoStage, cuts: Sequence[Cut] = ()
 ) -> tuple[sparse.csr_matrix, Array, Array]:
     """(matrix, lower, upper) of the rows in x alone, cuts at the end."""
-    A = program.A
-    own = sparse.csr_matrix((A.entries.base, (A.rows, A.columns)), A.shape)
+    own = program.A.fixed
     if not cuts:
         return own, program.row_lower, program.row_upper
     slopes = sparse.csr_matrix(np.array([cut.slope for cut in cuts]))

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from pyomo.core.expr import value
-from scipy import sparse
 
 from ..declare.program import Batch, Source
 from ..declare.recourse import AffineTwoStage, TwoStage
@@ -60,14 +59,10 @@ class Scenarios:
     def shifts(self, x: Array) -> Array:
         """T(w) x, one row per scenario."""
         T = self.program.T
-        fixed = sparse.csr_matrix((T.entries.base, (T.rows, T.columns)), T.shape) @ x
+        fixed = T.fixed @ x
         if not T.entries.random:
             return np.broadcast_to(fixed, (self.count, fixed.size))
-        at = T.entries.positions
-        to_rows = sparse.csr_matrix(
-            (np.ones(at.size), (np.arange(at.size), T.rows[at])), (at.size, T.shape[0])
-        )
-        return fixed + (self.T * x[T.columns[at]]) @ to_rows
+        return fixed + (self.T * x[T.columns[T.entries.positions]]) @ T.random_to_rows
 
     def some(self, which: Any) -> Scenarios:
         """A part of them, equally probable."""
@@ -166,22 +161,32 @@ def column_of(source: Source, place: Any, batch: Batch) -> Array:
 
 
 def _check(made: Scenarios) -> None:
-    """Coefficients are finite, whatever was drawn."""
-    p = made.program
-    rows = p.origin.second_rows
-    where = [
-        (made.q, [v.name for v in p.origin.second]),
-        (made.T, [rows[i].component.name for i in p.T.rows[p.T.entries.positions]]),
-        (made.W, [rows[i].component.name for i in p.W.rows[p.W.entries.positions]]),
-        (
-            np.where(np.isnan(made.lower + made.upper), np.nan, 0.0),
-            [r.component.name for r in rows],
-        ),
-    ]
-    for array, names in where:
-        if not np.isfinite(array).all():
-            s, j = np.argwhere(~np.isfinite(array))[0]
-            raise DataError(
-                f"'{names[j]}': a number in it is {array[s, j]} in a drawn scenario. Check the "
-                "distribution, or the function of the random numbers."
-            )
+    """Numbers are finite, whatever was drawn, and no row or bound demands infinity."""
+    p, rows, y = made.program, made.program.origin.second_rows, made.program.origin.second
+    objective = p.origin.objective_component
+    for which, numbers, place in (
+        (p.c, made.c, lambda j: objective),
+        (p.constant, made.constant[:, None], lambda j: objective),
+        (p.q, made.q, lambda j: y[j]),
+        (p.T.entries, made.T, lambda j: rows[int(p.T.rows[p.T.entries.positions[j]])].component),
+        (p.W.entries, made.W, lambda j: rows[int(p.W.rows[p.W.entries.positions[j]])].component),
+    ):
+        if which.random:
+            _refuse(numbers, ~np.isfinite(numbers), place)
+    for which, bounds, infinity, place in (
+        (p.lower, made.lower, np.inf, lambda i: rows[i].component),
+        (p.upper, made.upper, -np.inf, lambda i: rows[i].component),
+        (p.y_lower, made.y_lower, np.inf, lambda j: y[j]),
+        (p.y_upper, made.y_upper, -np.inf, lambda j: y[j]),
+    ):
+        if which.random:
+            _refuse(bounds, np.isnan(bounds) | (bounds == infinity), place)
+
+
+def _refuse(numbers: Array, wrong: Any, place: Callable[[int], Any]) -> None:
+    if wrong.any():
+        s, j = np.argwhere(wrong)[0]
+        raise DataError(
+            f"'{place(int(j)).name}': a number in it is {numbers[s, j]} in a drawn scenario. Check "
+            "the distribution, or the function of the random numbers."
+        )

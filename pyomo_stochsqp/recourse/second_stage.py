@@ -58,11 +58,10 @@ class SecondStage:
         W = program.W
         self._rows = np.arange(W.shape[0], dtype=np.int32)
         self._columns = np.arange(W.shape[1], dtype=np.int32)
-        matrix = sparse.csr_matrix((W.entries.base, (W.rows, W.columns)), W.shape)
         at = W.entries.positions
         self._random_entries = list(zip(W.rows[at].tolist(), W.columns[at].tolist(), strict=True))
         base = LinearProgram(
-            program.q.base, matrix,
+            program.q.base, W.fixed,
             program.lower.base, program.upper.base, program.y_lower.base, program.y_upper.base,
             program.y_integer,
         )  # fmt: skip
@@ -142,6 +141,8 @@ class SecondStage:
 
     def _T(self, to: Scenarios, s: int) -> Any:
         T = self._p.T
+        if not T.entries.random:
+            return T.fixed
         values = T.entries.base.copy()
         values[T.entries.positions] = to.T[s]
         return sparse.csr_matrix((values, (T.rows, T.columns)), T.shape)

@@ -149,7 +149,7 @@ class _Sums:
         self._random[at] = term if at not in self._random else self._random[at] + term
 
     def made(self) -> RandomNumbers:
-        random = {at: e + self.base[at] for at, e in self._random.items()}
+        random = {at: e + self.base[at] if self.base[at] else e for at, e in self._random.items()}
         self.base[list(random)] = 0.0
         return RandomNumbers(self.base, random)
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from ..over_scenarios import as_column, numbers_of
+from ..over_scenarios import numbers_of
 from ..program import Leaf, Source
 
 Array = NDArray[np.float64]
@@ -62,7 +64,7 @@ class RandomNumbers:
     #: position -> expression in random numbers
     random: dict[int, Any] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def positions(self) -> NDArray[np.intp]:
         """Where the random ones are."""
         return np.fromiter(self.random, dtype=np.intp, count=len(self.random))
@@ -71,15 +73,15 @@ class RandomNumbers:
         """The random ones, one row per scenario."""
         values = np.empty((count, len(self.random)))
         for k, expr in enumerate(self.random.values()):
-            values[:, k] = as_column(numbers_of(expr, lookup), count)
+            values[:, k] = numbers_of(expr, lookup)
         return values
 
     def complete(self, lookup: Lookup, count: int) -> Array:
         """All of them, one row per scenario; equal rows share their memory."""
-        whole = np.broadcast_to(self.base, (count, self.base.size))
-        if self.random:
-            whole = whole.copy()
-            whole[:, self.positions] = self.drawn(lookup, count)
+        if not self.random:
+            return np.broadcast_to(self.base, (count, self.base.size))
+        whole = np.tile(self.base, (count, 1))
+        whole[:, self.positions] = self.drawn(lookup, count)
         return whole
 
 
@@ -91,3 +93,15 @@ class RandomMatrix:
     rows: NDArray[np.intp]
     columns: NDArray[np.intp]
     entries: RandomNumbers
+
+    @cached_property
+    def fixed(self) -> Any:
+        """The matrix with its random entries 0, as scipy has it."""
+        return sparse.csr_matrix((self.entries.base, (self.rows, self.columns)), self.shape)
+
+    @cached_property
+    def random_to_rows(self) -> Any:
+        """Adds up the random entries of each row."""
+        at = self.entries.positions
+        places = (np.arange(at.size), self.rows[at])
+        return sparse.csr_matrix((np.ones(at.size), places), (at.size, self.shape[0]))
