@@ -18,6 +18,19 @@ NUMBERS = "border-collapse:collapse;border:0;margin:.3em 0;font-variant-numeric:
 TITLE, PARAGRAPH = "margin:.5em 0 .2em;font-weight:600", "margin:.3em 0"
 
 
+#: names of expressions are cut at so many letters
+LONGEST_NAME = 40
+
+
+def shortened(name: str) -> str:
+    """A name, or the beginning of a long one.
+
+    >>> shortened("E[" + "x + " * 20 + "x]")
+    'E[x + x + x + x + x + x + x + x + x + ...'
+    """
+    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 2].rstrip() + " ..."
+
+
 class TextTable:
     """Cells of text under a header; columns in ``left`` are aligned left. No header, no rule.
 

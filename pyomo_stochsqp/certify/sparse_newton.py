@@ -168,14 +168,18 @@ class SparseNewton:
                 return np.array(steps), more / len(steps), model
         last = models[-1]
         natural = last.values[self._diagonal]
-        towards = np.where(active.held, shift, -gradients / natural)
+        # nothing holds a variable without any curvature: as far as is known, it goes to infinity
+        with np.errstate(divide="ignore", invalid="ignore"):
+            towards = np.where(active.held, shift, -gradients / natural)
         return towards, np.zeros(self._problem.m), last
 
     def _times(self, values: Vector, d: Vector) -> Vector:
         off = self._indices != self._columns
+        with np.errstate(invalid="ignore"):
+            left, right = values * d[self._columns], (values * d[self._indices])[off]
         product: Vector = np.zeros(d.size)
-        product += np.bincount(self._indices, values * d[self._columns], d.size)
-        return product + np.bincount(self._columns[off], (values * d[self._indices])[off], d.size)
+        product += np.bincount(self._indices, left, d.size)
+        return product + np.bincount(self._columns[off], right, d.size)
 
     def _idle(self, c: Vector, y: Vector, active: ActiveSet) -> float:
         """Multipliers of rows that are not active: what complementarity leaves of the gap."""

@@ -1,9 +1,10 @@
-r"""The value of information where every decision is made before anything is known.
+r"""The value of information where randomness is data: RandomParams, and maybe Recourse.
 
     RP    E[F(x, w)] at the model's optimum x
     EV    the model with every random number fixed to its mean; EEV is E[F] at its solution
     WS    the model with all random numbers fixed to one scenario, for many scenarios
 
+With Recourse x is the first stage, and F(x, w) has the best second stage for w in it.
 Rows with expectations hold on average in RP, for the mean in EV, and in every scenario by itself in
 WS. A decision of EV that violates such a row is no competitor: that is said.
 """
@@ -11,63 +12,70 @@ WS. A decision of EV that violates such a row is no competitor: that is said.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyomo.environ as pyo
 
-from ..declare import read_model
+from ..declare import RandomParam, read_model
+from ..declare.recourse_block import with_recourse
+from ..declare.scan import expectations_inside, scan
 from ..errors import DataError, ModelError
-from ..evaluation import Evaluation, evaluate
+from ..evaluation import Evaluation, Outcome, evaluate
 from .one_scenario import OneScenario
-from .solving import Problems, Unsolved, kept, load, objective_of, solve, values_of
+from .solving import (
+    Problems,
+    Unsolved,
+    decisions_of,
+    kept,
+    load,
+    objective_of,
+    solve,
+    values_of,
+)
 
 #: a row is violated beyond this share of its bound
 VIOLATED = 1e-2
 
 
 def problems(
-    model: Any, scenarios: int, samples: int, seed: int, solver: Any, options: Mapping[str, Any]
+    model: Any,
+    scenarios: int,
+    samples: int | None,
+    seed: int,
+    solver: Any,
+    options: Mapping[str, Any],
 ) -> Problems:
     """Solve them all; the model's optimum is loaded in the end."""
     objective = objective_of(model)
     sense = 1.0 if objective.sense == pyo.minimize else -1.0
-    program = read_model(model, as_written=True)
-    random = [c for c in program.random_params if c.random]
-    if not random:
-        raise ModelError(
-            f"Model '{model.name}' has no random numbers, so there is nothing to be known."
-        )
+    random, rounded = _randomness(model)
     members = [member for component in random for member in component.values()]
     try:
         solve(model, solver, options)
     except Unsolved as error:
         raise ModelError(f"The model itself has no solution: {error}.") from None
-    variables = [v for v in model.component_data_objects(pyo.Var) if v.value is not None]
+    variables = [v for v in decisions_of(model) if v.value is not None]
     own = evaluate(model, *members, samples=samples, seed=seed)
-    if objective.name not in {o.name for o in own.outcomes}:
-        raise ModelError(
-            f"'{objective.name}' is a formula of expectations, which has no value in a single "
-            "scenario; information can be valued for expectations only."
-        )
     decision = values_of(variables)
     columns = {c: {i: own.outcomes[member].values for i, member in c.items()} for c in random}
     spreads = {c: {i: float(v.std()) for i, v in mine.items()} for c, mine in columns.items()}
-    fixed = OneScenario(spreads if program.rounded else None)
+    known = OneScenario(model, solver, options, spreads if rounded else None)
     with kept(model):
-        expected_value = _of_mean(model, fixed, random, own, solver, options)
+        expected_value = _of_mean(known, random, own)
         mean_decision = values_of(variables)
         theirs = evaluate(model, samples=samples, seed=seed)
-    foresight, weights = _foresight(model, fixed, columns, own, scenarios, sense, solver, options)
+    outcome = _outcome(own, objective)
+    foresight, weights = _foresight(model, known, columns, own, outcome, scenarios, sense)
     load(variables, decision)
-    outcome = own.outcomes[objective.name]
     return Problems(
         sense=sense,
         optimum=own[objective.name].value,
         expected_value=expected_value,
         foresight=foresight,
         weights=weights,
-        ignorance=sense * (theirs.outcomes[objective.name].values - outcome.values),
+        ignorance=sense * (_outcome(theirs, objective).values - outcome.values),
         weights_of_ignorance=_weights(outcome) if own.exact else None,
         decision=decision,
         mean_decision=mean_decision,
@@ -75,19 +83,50 @@ def problems(
     )
 
 
-def _of_mean(
-    model: Any, fixed: OneScenario, random: list[Any], own: Evaluation, solver: Any,
-    options: Mapping[str, Any],
-) -> float:  # fmt: skip
+def _randomness(model: Any) -> tuple[list[Any], bool]:
+    """(RandomParams that are random, whether kinks are rounded off)."""
+    if with_recourse(model):
+        found = model.component_objects(RandomParam, descend_into=True)
+        return [c for c in found if c.random and not c.is_reference()], False
+    program = read_model(model, as_written=True)
+    random = [c for c in program.random_params if c.random]
+    if not random:
+        raise ModelError(
+            f"Model '{model.name}' has no random numbers, so there is nothing to be known."
+        )
+    objective, function = objective_of(model), program.objective
+    outside = [function.exact, *(t.multiplier for t in function.terms)]
+    nested = (
+        inner
+        for node in expectations_inside(objective.expr)
+        for inner in expectations_inside(getattr(node, "integrand", 0.0))
+    )
+    if any(scan(e).symbols for e in outside) or next(nested, None) is not None:
+        raise ModelError(
+            f"'{objective.name}' is a formula of expectations, which has no value in a "
+            "single scenario; information can be valued for expectations only."
+        )
+    return random, program.rounded
+
+
+def _outcome(evaluation: Evaluation, objective: Any) -> Outcome:
+    """The objective in every scenario; without an expectation it is the same in all of them."""
+    outcomes = list(evaluation.outcomes)
+    for outcome in outcomes:
+        if outcome.name == objective.name:
+            return outcome
+    same = np.full_like(outcomes[0].values, evaluation[objective.name].value)
+    return replace(outcomes[0], name=objective.name, values=same)
+
+
+def _of_mean(known: OneScenario, random: list[Any], own: Evaluation) -> float:
     """The objective of the expected value problem, whose solution is loaded."""
-    means = {c: _mean(c, own) for c in random}
-    with fixed(means):
-        try:
-            return solve(model, solver, options)
-        except Unsolved as error:
-            raise ModelError(
-                f"With all random numbers at their means the model has no solution: {error}."
-            ) from None
+    try:
+        return known.solve({c: _mean(c, own) for c in random})
+    except Unsolved as error:
+        raise ModelError(
+            f"With all random numbers at their means the model has no solution: {error}."
+        ) from None
 
 
 def _mean(component: Any, own: Evaluation) -> dict[Any, float]:
@@ -99,11 +138,10 @@ def _mean(component: Any, own: Evaluation) -> dict[Any, float]:
 
 
 def _foresight(
-    model: Any, fixed: OneScenario, columns: Mapping[Any, Mapping[Any, np.ndarray]],
-    own: Evaluation, most: int, sense: float, solver: Any, options: Mapping[str, Any],
+    model: Any, known: OneScenario, columns: Mapping[Any, Mapping[Any, np.ndarray]],
+    own: Evaluation, outcome: Outcome, most: int, sense: float,
 ) -> tuple[np.ndarray, np.ndarray | None]:  # fmt: skip
     """(what each scenario loses by not being known, probabilities of all scenarios there are)."""
-    outcome = own.outcomes[objective_of(model).name]
     count = outcome.values.size
     everything = own.exact and count <= most
     chosen = np.arange(count)
@@ -117,15 +155,16 @@ def _foresight(
                 c: {i: float(values[row]) for i, values in mine.items()}
                 for c, mine in columns.items()
             }
-            with fixed(numbers):
-                try:
-                    best = solve(model, solver, options)
-                except Unsolved as error:
-                    said = ", ".join(f"{c.name} = {v}" for c, v in numbers.items())
-                    raise ModelError(
-                        f"The scenario {said} has no solution of its own: {error}. Wait and see "
-                        "needs one for each."
-                    ) from None
+            try:
+                best = known.solve(numbers)
+            except Unsolved as error:
+                said = ", ".join(
+                    f"{c[i].name} = {v:.6g}" for c, mine in numbers.items() for i, v in mine.items()
+                )
+                raise ModelError(
+                    f"The scenario {said} has no solution of its own: {error}. Wait and see "
+                    "needs one for each."
+                ) from None
             lost.append(sense * (outcome.values[row] - best))
     return np.array(lost), _weights(outcome) if everything else None
 
@@ -137,7 +176,7 @@ def _weights(outcome: Any) -> np.ndarray:
 def _violations(theirs: Evaluation) -> list[str]:
     """Rows that the mean's decision does not satisfy on average."""
     found = []
-    for outcome in list(theirs.outcomes)[1:]:
+    for outcome in theirs.outcomes:
         low, high = theirs[outcome.name].interval
         bounds = [abs(b) for b in (outcome.lower, outcome.upper) if np.isfinite(b)]
         room = VIOLATED * max([1.0, *bounds])

@@ -16,9 +16,9 @@ import pyomo.environ as pyo
 
 from ..errors import ModelError
 from ..picture import BLUE, DARK, dress, new_figure, saved
-from ..text_table import Printed, Shown, TextTable
+from ..text_table import Printed, Shown, TextTable, shortened
 from .parameters import is_mutable_param
-from .solving import Unsolved, kept, objective_of, solve, values_of
+from .solving import Unsolved, decisions_of, kept, numbers_of, objective_of, solve, values_of
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Frontier(Printed):
 
     def table(self) -> TextTable:
         """The numbers, without the variables."""
-        header = (self.parameter, self.objective, *self.expressions, "")
+        header = (self.parameter, self.objective, *map(shortened, self.expressions), "")
         rows = [
             (*(f"{v:.6g}" for v in (p.parameter, p.objective, *p.values)), p.failure)
             for p in self.points
@@ -122,7 +122,7 @@ def pareto(
         )
     number = pyo.value(parameter)
     solver = pyo.SolverFactory(solver) if isinstance(solver, str) else solver
-    variables = list(model.component_data_objects(pyo.Var))
+    variables = decisions_of(model)
     points = []
     with kept(model):
         try:
@@ -144,5 +144,5 @@ def _point(
     except Unsolved as error:
         nothing = (float(np.nan),) * len(expressions)
         return Point(parameter, float(np.nan), nothing, {}, str(error))
-    told = tuple(float(pyo.value(e)) for e in expressions)
+    told = numbers_of(model, expressions)
     return Point(parameter, objective, told, values_of(variables))

@@ -29,6 +29,7 @@ from ..certify.active_set import ActiveSet, active_set
 from ..certify.replicates import quantile, standard_error
 from ..compile import CompilerCache
 from ..declare import StochasticProgram, read_model
+from ..declare.recourse_block import with_recourse
 from ..errors import ModelError, OptionError
 from ..nlp import SampleAverage
 from ..oracle import (
@@ -52,6 +53,9 @@ REPLICATES = 8
 STEPS, CONVERGED = 20, 1e-11
 #: a row or bound whose multiplier and distance are both this small may be active or not
 UNDECIDED = 1e-6
+#: a variable that moves by more than this many of its lengths, for a step of the parameter of 1e-4
+#: of its size, is not held by the model
+LOOSE = 1.0
 #: variables whose derivatives are printed
 PRINTED = 5
 
@@ -161,6 +165,12 @@ def sensitivity(
         raise OptionError("sensitivity: name at least one Param, Constraint or RandomParam.")
     if not 0.0 < confidence < 1.0:
         raise OptionError(f"confidence={confidence} is not between 0 and 1.")
+    if with_recourse(model):
+        raise ModelError(
+            f"sensitivity: model '{model.name}' has Recourse, whose optimum is found by linear "
+            "programs and bends where their bases change. Use pareto, which solves it along a "
+            "Param, or write the scenarios out with 'stochsqp.extensive_form'."
+        )
     named = {id(given): parameters_of(given) for given in parameters}
     changes = [p for mine in named.values() for p in mine]
     if results is None:
@@ -188,6 +198,7 @@ def sensitivity(
     derivatives = tuple(
         _derivative(parameter, reading, solutions, confidence) for parameter in changes
     )
+    cautions += _flat(changes, derivatives, certificate, program)
     by_component = {key: tuple(p.name for p in mine) for key, mine in named.items()}
     return Sensitivity(derivatives, confidence, tuple(cautions), by_component)
 
@@ -326,6 +337,27 @@ class _Solution:
             for i in np.flatnonzero(lost & ~active.rows).tolist()
         ]
         return said
+
+
+def _flat(
+    changes: Sequence[Parameter],
+    derivatives: Sequence[Derivative],
+    certificate: Any,
+    program: StochasticProgram,
+) -> list[str]:
+    """Variables that the optimum leaves free, but for rounding."""
+    loose = {
+        v.name
+        for p, d in zip(changes, derivatives, strict=True)
+        for v, length in zip(program.variables, certificate.variable_size.tolist(), strict=True)
+        if not abs(d.variables[v.name]) * p.step <= LOOSE * length
+    }
+    return [
+        f"The optimum hardly depends on '{v.name}': it may lie anywhere on a flat stretch, its "
+        "derivatives mean nothing, and those of the objective hold on one side at most."
+        for v in program.variables
+        if v.name in loose
+    ]
 
 
 def _derivative(

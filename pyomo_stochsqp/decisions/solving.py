@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from pyomo.opt import TerminationCondition
 
 from ..declare import read_model
+from ..declare.recourse_block import recourse_blocks, with_recourse
 from ..errors import ModelError
+from ..evaluation import evaluate
 
 Column = NDArray[np.float64]
 
@@ -64,7 +66,26 @@ def solve(model: Any, solver: Any, options: Mapping[str, Any]) -> float:
         model.solutions.load_from(results)
     elif not _is_settled(model):
         raise Unsolved(str(getattr(results, "message", condition)))
+    if with_recourse(model):  # no decision of the second stage is in the model
+        return float(results.certificate.objective)
     return float(pyo.value(objective_of(model)))
+
+
+def numbers_of(model: Any, expressions: Sequence[Any]) -> tuple[float, ...]:
+    """The expressions at the point that is loaded."""
+    if expressions and with_recourse(model):
+        return tuple(v.value for v in evaluate(model, *expressions, seed=0).values)[
+            -len(expressions) :
+        ]
+    return tuple(float(pyo.value(e)) for e in expressions)
+
+
+def decisions_of(model: Any) -> list[Any]:
+    """The variables of the model; the first stage, where Recourse holds the second."""
+    second = {
+        id(v) for block in recourse_blocks(model) for v in block.component_data_objects(pyo.Var)
+    }
+    return [v for v in model.component_data_objects(pyo.Var) if id(v) not in second]
 
 
 def _is_settled(model: Any) -> bool:

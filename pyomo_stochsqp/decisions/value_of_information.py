@@ -85,7 +85,7 @@ def value_of_information(
     model: Any,
     *,
     scenarios: int = 100,
-    samples: int = 100_000,
+    samples: int | None = None,
     seed: int = 0,
     confidence: float = 0.95,
     mean_scenario: Any = None,
@@ -95,9 +95,10 @@ def value_of_information(
     """EVPI and VSS of a model with random parameters or scenario blocks.
 
     ``scenarios`` single scenarios are solved at most (all of finite data, if there are no more),
-    and expectations estimated from ``samples``. Scenario blocks are averaged if they are linear;
-    otherwise ``mean_scenario`` is the key of the block that stands for the mean. ``solver`` and its
-    ``options`` solve every problem. The model's optimum is loaded afterwards.
+    and expectations estimated from ``samples`` (as by ``evaluate``). Scenario blocks are averaged
+    if they are linear; otherwise ``mean_scenario`` is the key of the block that stands for the
+    mean. ``solver`` and its ``options`` solve every problem. The model's optimum is loaded
+    afterwards.
 
     >>> import pyomo.environ as pyo, numpy as np
     >>> from pyomo_stochsqp import E, RandomParam, value_of_information

@@ -50,8 +50,9 @@ GROWS, OF_SIZE = 1.5, 0.5
 MODERATE = 0.01
 #: shares below which the model's reduction of violation counts as none, and a row as left violated
 HOPELESS, LEFT_OVER = 1e-7, 1e-6
-#: a step that leaves more than this of the violation is slow; so many of them are hopeless, too
-SLOW, PATIENCE = 0.99, 10
+#: a step that would take away less than this of the violation, however far it went, is slow; so
+#: many of them are hopeless, too
+SLOW, PATIENCE = 0.01, 10
 #: the most that variables could change a row, relative to its violation, below which it is flat
 FLAT = 1e-3
 #: a decrease of the objective, a share of the violation that count as progress, and the patience
@@ -151,9 +152,8 @@ class TrustRegion:
         d, y = newton.d, newton.y
         before = self._model.problem.violation(here.c)
         after = self._model.problem.violation(here.c + here.J @ d)
-        wide = not newton.at_radius or state.radius >= 1.0
-        slow = newton.left > HOPELESS and float(after.sum()) > SLOW * float(before.sum())
-        state = replace(state, stuck=state.stuck + 1 if wide and slow else 0)
+        slow = newton.left > HOPELESS and self._slow(state, newton, before, after)
+        state = replace(state, stuck=state.stuck + 1 if slow else 0)
         ended = self._hopeless(state, here, newton, before, after)
         if ended is not None:
             return replace(state, y=y, ended=ended)
@@ -307,6 +307,14 @@ class TrustRegion:
         slack = ROUNDING * float(abs(here.f) + w @ np.abs(here.c))
         actual = float(here.f + w @ before - there.f - w @ violation)
         return (actual + slack) / max(decrease, 1e-3 * slack, 1e-300)
+
+    @staticmethod
+    def _slow(state: TrustRegionState, newton: NewtonStep, before: Vector, after: Vector) -> bool:
+        """Whether the violation would hardly fall even without the radius: it is convex in the
+        model, in the units of its rows, so that a longer step gains no more per length."""
+        reach = min(state.radius, 1.0) if newton.at_radius else 1.0
+        gain = float(newton.penalty @ (before - after))
+        return gain < SLOW * reach * float(newton.penalty @ before)
 
     def _hopeless(
         self,

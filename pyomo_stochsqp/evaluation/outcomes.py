@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import MissingLibraryError, OptionError
-from ..text_table import Printed, Shown, TextTable
+from ..text_table import Printed, Shown, TextTable, shortened
 
 Column = NDArray[np.float64]
 
@@ -137,13 +138,17 @@ class Outcomes(Printed):
             finite = [abs(v) for v in numbers if np.isfinite(v)]
             least = ROUNDING * max(finite, default=0.0)
             violated = f"{o.violation_probability:.3g}" if o.required else ""
-            rows.append((o.name, *(f"{v if abs(v) > least else 0:.6g}" for v in numbers), violated))
+            name = shortened(o.name)
+            rows.append((name, *(f"{v if abs(v) > least else 0:.6g}" for v in numbers), violated))
         return TextTable(header, rows, title=self._title)
 
     def plot(self, other: Any = None, path: Any = None, labels: Any = ("before", "after")) -> Any:
-        """Histograms and distribution functions (extra ``plot``), beside those of ``other``."""
+        """Histograms and distribution functions (extra ``plot``), beside those of ``other``;
+        saved if a path is given, as the first argument or by name."""
         from .drawing import plot_outcomes
 
+        if isinstance(other, str | PathLike):
+            other, path = None, other
         return plot_outcomes(self, other, path, labels)
 
     def shown(self) -> list[Shown]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from ..text_table import Printed, Shown, TextTable
+from ..text_table import Printed, Shown, TextTable, shortened
 from .outcomes import Outcomes, _pandas
 
 
@@ -76,7 +76,7 @@ class Evaluation(Printed):
             low, high = v.interval
             error = "exact" if v.standard_error == 0.0 else f"{v.standard_error:.2e}"
             interval = f"[{low:.6g}, {high:.6g}]"
-            rows.append((v.name, f"{v.value:.6g}", error, interval, v.required))
+            rows.append((shortened(v.name), f"{v.value:.6g}", error, interval, v.required))
         return TextTable(header, rows, left=(0, 4), title=title)
 
     def shown(self) -> list[Shown]:

@@ -180,6 +180,16 @@ def test_flat_optima_have_no_derivative():
         sensitivity(m, m.p)
 
 
+def test_optima_on_a_flat_stretch_are_told():
+    """The order may be anything between two demands, but for the rounding of kinks."""
+    m = pyo.ConcreteModel("newsvendor")
+    m.q = pyo.Var(bounds=(0, None), initialize=100.0)
+    m.c = pyo.Param(initialize=2.0, mutable=True)
+    m.d = RandomParam(data=np.array([60.0, 80.0, 90.0, 120.0, 150.0]))
+    m.profit = pyo.Objective(expr=E(5 * smooth_min(m.q, m.d) - m.c * m.q), sense=pyo.maximize)
+    assert "depends on 'q'" in "".join(sensitivity(m, m.c).cautions)
+
+
 def test_rows_on_the_edge_are_told():
     m = pyo.ConcreteModel()
     m.x = pyo.Var(initialize=0.0)

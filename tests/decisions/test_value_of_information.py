@@ -6,7 +6,15 @@ import pytest
 import scipy.stats as st
 
 from examples import farmer
-from pyomo_stochsqp import E, RandomParam, smooth_min, value_of_information
+from pyomo_stochsqp import (
+    E,
+    Probability,
+    RandomParam,
+    Variance,
+    positive_part,
+    smooth_min,
+    value_of_information,
+)
 from pyomo_stochsqp.errors import ModelError, OptionError
 
 
@@ -108,3 +116,39 @@ def test_nonlinear_blocks_need_a_block_for_the_mean():
         np.exp(w - 2).mean() - 1 + 2 - np.log(np.exp(w).mean()), rel=1e-3
     )
     assert m.x.value == pytest.approx(np.log(np.exp(w).mean()), abs=1e-3)
+
+
+def test_an_optimum_at_a_kink_and_a_corner():
+    """At its mean the second component alone has the quality 93 that is asked for."""
+    m = pyo.ConcreteModel("blend")
+    m.u = pyo.Var([0, 1, 2], bounds=(0, 1), initialize=1 / 3)
+    m.grade = RandomParam([0, 1, 2], distribution=[st.norm(88, 2), st.norm(93, 1.5), st.norm(98)])
+    m.one = pyo.Constraint(expr=sum(m.u.values()) == 1)
+    grade = sum(m.u[i] * m.grade[i] for i in m.u)
+    price = 10 * m.u[0] + 14 * m.u[1] + 20 * m.u[2]
+    m.cost = pyo.Objective(expr=price + E(3 * positive_part(93 - grade)))
+    found = value_of_information(m, scenarios=4)
+    assert found.expected_value == pytest.approx(14.0, rel=1e-4)
+    assert found.vss.value == pytest.approx(0.323, abs=0.01)
+
+
+def test_an_objective_without_expectation():
+    """Capacity for d <= x with probability 0.9; a demand that is known is built for exactly."""
+    m = pyo.ConcreteModel("capacity")
+    m.x = pyo.Var(initialize=100.0, bounds=(0, 500))
+    m.d = RandomParam(distribution=st.norm(100, 20))
+    m.cost = pyo.Objective(expr=3 * m.x)
+    m.enough = pyo.Constraint(expr=Probability(m.d <= m.x) >= 0.9)
+    found = value_of_information(m, scenarios=4)
+    assert found.expected_value == pytest.approx(300.0, rel=1e-3)
+    low, high = found.evpi.interval
+    assert low < 60 * st.norm.ppf(0.9) < high
+    assert "'enough'" in "".join(found.cautions)
+
+
+def test_a_variance_has_no_value_in_one_scenario():
+    m = quadratic(data=[1.0, 3.0])
+    m.cost.deactivate()
+    m.risk = pyo.Objective(expr=Variance(m.w * m.x) + m.x**2)
+    with pytest.raises(ModelError, match="'risk' is a formula"):
+        value_of_information(m)

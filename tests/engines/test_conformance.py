@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 import pyomo_stochsqp.engines as room
 from benchmarks.inequalities.deterministic import near
@@ -171,6 +172,29 @@ def test_contradictory_rows_are_infeasible(kind):
 def test_a_row_out_of_reach_of_the_bounds_is_infeasible(kind):
     bounds = [0.0, 0.0], [1.0, 1.0]
     nlp = quadratic(np.eye(2), [0, 0], [[1, 1]], ([3.0], [np.inf]), bounds, [0.5, 0.5])
+    ends_as(kind, nlp, Ending.INFEASIBLE)
+
+
+@pytest.mark.parametrize("kind", [TrustRegion, FeasibleFirst])
+def test_a_budget_that_is_too_small_for_curved_rows_is_infeasible(kind):
+    """2a + 3b <= 300, shortages of N(80, 20^2) and N(65, 20^2) below 8: both need more.
+
+    In units of their gradients the budget and a shortage pull equally hard everywhere, so that
+    steps exchange one violation for another and the radius stays small.
+    """
+    mean = np.array([80.0, 65.0])
+
+    def functions(x):
+        z = (x - mean) / 20.0
+        short = 5.0 * (20.0 * (norm.pdf(z) - z * norm.sf(z)))
+        slope, curve = -5.0 * norm.sf(z), 5.0 * norm.pdf(z) / 20.0
+        cost = np.array([2.0, 3.0])
+        H = [np.diag(curve), np.zeros((2, 2)), np.diag(curve * [1, 0]), np.diag(curve * [0, 1])]
+        rows = [cost @ x, *short]
+        return cost @ x + short.sum(), cost + slope, rows, [cost, *np.diag(slope)], H
+
+    limits = [-np.inf] * 3, [300.0, 40.0, 40.0]
+    nlp = Program([50.0, 50.0], functions, limits, ([0, 0], [200, 200]))
     ends_as(kind, nlp, Ending.INFEASIBLE)
 
 

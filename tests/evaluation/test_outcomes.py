@@ -2,6 +2,7 @@
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 import pyomo.environ as pyo
 import pytest
 import scipy.stats as st
@@ -147,6 +148,20 @@ def test_a_model_with_one_source_takes_the_numbers_alone():
     assert evaluate(m, data=np.array([[2.0, 1.0]]))["obj"].value == 12.0
 
 
+def test_tables_of_pandas_are_no_distributions():
+    """They can be sampled, and have a function of that name."""
+    m = pyo.ConcreteModel()
+    m.r = RandomParam(["a", "b"], data=[[1.0, 2.0], [3.0, 4.0]])
+    m.obj = pyo.Objective(expr=E(m.r["a"] + 10 * m.r["b"]))
+    frame = pd.DataFrame({"b": [1.0, 3.0], "a": [2.0, 4.0]})
+    assert evaluate(m, data=frame)["obj"].value == 23.0
+    assert evaluate(m, data={m.r: frame.iloc[:1]})["obj"].value == 12.0
+    n = pyo.ConcreteModel()
+    n.w = RandomParam(data=pd.Series([1.0, 3.0]))
+    n.obj = pyo.Objective(expr=E(n.w))
+    assert evaluate(n, data=frame["b"])["obj"].value == 2.0
+
+
 def test_rows_that_belong_together_are_replaced_together():
     m = pyo.ConcreteModel()
     m.x = pyo.Var(initialize=1.0)
@@ -192,5 +207,7 @@ def test_tables_and_pictures(shop, tmp_path):
     figure = e.plot(other, tmp_path / "outcomes.png", labels=("calm", "stressed"))
     assert (tmp_path / "outcomes.png").stat().st_size > 10_000
     assert len(figure.axes) == 6
+    e.plot(str(tmp_path / "alone.png"))
+    assert (tmp_path / "alone.png").stat().st_size > 10_000
     with pytest.raises(OptionError, match="nothing to plot"):
         e.plot(evaluate(shop, samples=64).outcomes.__class__([], ""))

@@ -252,8 +252,8 @@ def checked(name: str, made: Distribution, width: int | None) -> Distribution:
 
 def is_distribution(given: Any) -> bool:
     """Whether it looks like a frozen scipy.stats distribution (old or new style)."""
-    if isinstance(given, type) or is_family(given):
-        return False
+    if isinstance(given, type) or is_family(given) or hasattr(given, "__len__"):
+        return False  # pandas' tables can be sampled, too
     return any(hasattr(given, a) for a in ("rvs", "sample", "resample"))
 
 
