@@ -8,6 +8,8 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
+from threadpoolctl import threadpool_info
+
 from ...kkt import REGISTRY, importable
 from ...version import VERSION
 from .demo import EXACT_X, build_model
@@ -19,11 +21,14 @@ OPTIONAL = (
     ("unopy", "unopy", "engine uno"),
     ("cyipopt", "cyipopt", "engine ipopt"),
     ("pounce-solver", "pounce", "engine pounce"),
+    ("highspy", "highspy", "two-stage models (Recourse)"),
+    ("mpi4py", "mpi4py", "processes that share the work (comm)"),
+    ("pyarrow", "pyarrow", "tables of Parquet and Arrow"),
+    ("h5py", "h5py", "tables of HDF5"),
     ("matplotlib", "matplotlib", "plots"),
     ("pandas", "pandas", "data frames"),
 )
-REQUIRED = ("numpy", "scipy", "pyomo", "qdldl")
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+REQUIRED = ("numpy", "scipy", "pyomo", "qdldl", "threadpoolctl")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,8 +49,7 @@ def run(args: argparse.Namespace) -> int:
         print(f"  {name:15}{found:12}{purpose}")
     usable = ", ".join(name for name in REGISTRY if importable(name))
     print(f"\nKKT back ends  {usable}")
-    limits = ", ".join(f"{name}={os.environ[name]}" for name in THREADS if name in os.environ)
-    print(f"Threads        {limits or 'no limit is set for BLAS'}")
+    print(f"BLAS           {'; '.join(_blas()) or 'unknown'}; a solve takes 1 (threads=)")
     return _tried()
 
 
@@ -58,6 +62,15 @@ def _tried() -> int:
     right = abs(m.x.value - EXACT_X) < 1e-2
     print(f"Example        {results.message}; the answer is {'right' if right else 'WRONG'}")
     return 0 if right else 1
+
+
+def _blas() -> list[str]:
+    """The linear algebra libraries that are loaded."""
+    return [
+        f"{library['internal_api']} {library['version']} with {library['num_threads']} threads"
+        for library in threadpool_info()
+        if library["user_api"] == "blas"
+    ]
 
 
 def _version(name: str) -> str:

@@ -34,7 +34,8 @@ class StochSQPConfig(SolverConfig):
             implicit_domain=implicit_domain,
             visibility=visibility,
         )
-        del self["solver_options"]
+        # declared anew, with the package's own names, defaults and checks
+        del self["solver_options"], self["threads"]
         self.declare(
             "solver_options",
             ConfigDict(

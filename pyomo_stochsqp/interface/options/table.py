@@ -162,6 +162,9 @@ OPTIONS: tuple[Option, ...] = (
            "an installed library; or one alone", group="engine"),
     Option("jit", "auto", one_of(("auto", True, False)), "auto | True | False",
            "compile the evaluation with numba", group="engine"),
+    Option("threads", 1, integer(1), "int >= 1",
+           "of the linear algebra libraries, whatever OMP_NUM_THREADS says; one is fastest but for "
+           "full matrices of many hundred variables", group="engine"),
     Option("comm", None, optional(communicator), "an mpi4py communicator",
            "ranks that share the work on large samples; all of them call solve", group="run"),
     Option("workers", 1, integer(1), "int >= 1",

@@ -9,5 +9,6 @@ together          the same solve by all ranks of a communicator
 callback          what a user's function sees
 rescue            what is left of a run that an error has ended
 resume            what belongs to a run's identity
+threads           of the linear algebra libraries
 legacy            the legacy interface; legacy_results
 """

@@ -3,7 +3,6 @@ r"""The solver of Pyomo's new interface (``pyomo.contrib.solver``)."""
 from __future__ import annotations
 
 import datetime
-import logging
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import replace
@@ -35,10 +34,9 @@ from .results import StochSQPResults
 from .resume import continued
 from .session import run_session
 from .solution import StochSQPSolutionLoader
+from .threads import linear_algebra_threads
 from .together import Together
 from .two_stage import solve_two_stage
-
-logger = logging.getLogger("pyomo_stochsqp")
 
 #: seconds that a model may take to read whatever the time limit: then there is a point to return
 LEAST_TO_READ = 0.15
@@ -80,13 +78,14 @@ class StochSQP(SolverBase):
         stamp = datetime.datetime.now(datetime.timezone.utc)
         config = self.config(value=kwds, preserve_implicit=True)
         timer = config.timer = config.timer or HierarchicalTimer()
-        if config.threads not in (None, 1):
-            logger.warning("threads=%s is not used by stochsqp.", config.threads)
         given = given_options(self.config, config, kwds)
         limit = inf if config.time_limit is None else config.time_limit
         StaleFlagManager.mark_all_as_stale()
         recourse = with_recourse(model)
-        with Together(None if recourse else given.get("comm")) as ranks:
+        with (
+            linear_algebra_threads(given.get("threads", 1)),
+            Together(None if recourse else given.get("comm")) as ranks,
+        ):
             try:
                 if recourse:
                     results = _with_recourse(model, given, config, began + limit)

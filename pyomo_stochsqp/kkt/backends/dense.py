@@ -18,8 +18,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.linalg.blas import dasum, dgemv, dsyrk, idamax
-from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
+from scipy.linalg.blas import dasum, dgemv, dsyrk, dtrsm, dtrsv, idamax
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from ...errors import OptionError
 from ..hessian_values import check_finite, check_positive, unusable
@@ -240,18 +240,18 @@ class DenseBackend(TwoLevels):
         else:
             self._w_flat[:] = 0.0
             self._w_flat[self._slots] = jacobian_values
-        dtrtrs(upper, self._wt, 0, 1, 0, n, 1)
+        dtrsm(1.0, upper, self._wt, 0, 0, 1, 0, 1)
         self._w[:, held] = 0.0
 
     def _times_inverse_root_transposed(self, r: Vector) -> Vector:
         if self._upper is None:
             return r / self._root
-        return dtrtrs(self._upper, r, 0, 1)[0]
+        return dtrsv(self._upper, r, trans=1)
 
     def _times_inverse_root(self, z: Vector) -> Vector:
         if self._upper is None:
             return z / self._root
-        return dtrtrs(self._upper, z)[0]
+        return dtrsv(self._upper, z)
 
 
 def check_memory(pattern: KKTPattern) -> None:
