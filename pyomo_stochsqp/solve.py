@@ -223,6 +223,11 @@ def engines_for(oracle: Oracle, wanted: str = "auto") -> Engines:
     Full matrices for few variables; an interior point for many, and where those fail; then a
     library, where one is installed.
     """
+    if wanted not in EXACT_SOLVERS:
+        raise OptionError(
+            f"exact_solver='{wanted}' solves the samples of models with linear Recourse, and this "
+            f"one has none; choose one of {', '.join(map(repr, EXACT_SOLVERS))}."
+        )
     if wanted != "auto":
         return Engines.always(_OWN[wanted] if wanted in _OWN else [library(wanted)])
     more: list[EngineFactory] = [library(name) for name in installed()[:1]]

@@ -14,7 +14,7 @@ import numpy as np
 
 from pyomo_stochsqp.declare.recourse import affine, read_two_stage
 from pyomo_stochsqp.recourse import Drawing, Policy, SecondStage
-from pyomo_stochsqp.recourse.sampled_solver import SampledSolver
+from pyomo_stochsqp.recourse.programs import SampledSolver
 
 from . import contestants, peer_model
 from .instances import INSTANCES, ExactValue, Instance, best_value, read
@@ -110,7 +110,7 @@ def policy(given: Any) -> int:
         model = read(given.data_dir, i.name)
         program = affine(read_two_stage(model))
         drawing = Drawing(program, 0)
-        x = SampledSolver(program, 1e-6).solve(drawing.draw(1, 0, 16)).x
+        x = SampledSolver(program, 1e-6).solve(drawing.draw(1, 0, 16), (), np.inf).x
         model.x.set_values(dict(zip(model.x, x.tolist(), strict=True)), skip_validation=True)
         fresh = drawing.draw(2, 0, 1000)
         second = SecondStage(program)

@@ -2,13 +2,13 @@ r"""Two-stage programs with linear recourse: samples through an LP solver, gaps 
 
 solve             the entry: from a model to an outcome
 scenarios         scenarios as arrays: the random numbers of all matrices
-sample_problem    all scenarios of a sample in one program
-linear_program    one program by HiGHS
-sampled_solver    how the problem of a sample is solved
+programs          programs of samples, and who solves them
 second_stage      the second stage at a fixed decision, again and again
 gap               what is certified of a decision
 candidates        the next decision
+replicates        what is done with samples, each by itself
 staged            samples that grow until the gap is small
+infeasible        why there is no solution
 exact             few scenarios: all of them at once
 shared_work       replicates, divided among ranks
 policy            the second stage in one scenario

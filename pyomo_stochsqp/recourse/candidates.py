@@ -19,9 +19,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..declare.recourse import AffineTwoStage
-from .linear_program import LinearProgram, Status, solve_program
-from .sample_problem import first_stage
-from .second_stage import Cut
+from .programs import Cut, LinearProgram, Status, first_stage, solve_program
 
 Array = NDArray[np.float64]
 

@@ -6,13 +6,13 @@ from time import perf_counter
 
 import numpy as np
 
-from ..deadline import OutOfTime
+from ..deadline import OutOfTime, seconds_left
 from ..declare.recourse import AffineTwoStage
 from ..method import Stop
 from .gap import RESOLUTION, Gap
-from .linear_program import Status
+from .infeasible import why_infeasible
 from .outcome import TwoStageOutcome, history_row
-from .sampled_solver import SampledSolver
+from .programs import SampledSolver, Status
 from .scenarios import Drawing
 from .second_stage import SecondStage
 
@@ -20,10 +20,6 @@ from .second_stage import SecondStage
 LARGEST = 200_000
 
 _ENDS = {
-    Status.INFEASIBLE: (
-        Stop.LOCALLY_INFEASIBLE,
-        "no first-stage decision has a feasible second stage in all scenarios",
-    ),
     Status.UNBOUNDED: (Stop.UNBOUNDED, "the program of all scenarios is unbounded"),
     Status.LIMIT: (Stop.TIME_LIMIT, ""),
     Status.FAILED: (Stop.STALLED, "the LP solver has failed"),
@@ -44,10 +40,11 @@ def solve_exactly(
     made = TwoStageOutcome(program, Stop.TIME_LIMIT, "", None, None, None, None, 0, 1, 0.0, seed)
     try:
         whole = Drawing(program, seed).whole()
-        solved = solver.solve(whole)
+        solved = solver.solve(whole, (), seconds_left())
         made.samples = whole.count
         if solved.x.size == 0:
-            made.stop, made.message = _ENDS[solved.status]
+            ends = _ENDS.get(solved.status)
+            made.stop, made.message = ends or why_infeasible(program, "all scenarios")
             return made
         made.x = solved.x
         reaction = SecondStage(program).react(solved.x, whole)

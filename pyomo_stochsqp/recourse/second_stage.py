@@ -21,20 +21,10 @@ from scipy import sparse
 
 from ..deadline import check_time
 from ..declare.recourse import AffineTwoStage
-from .linear_program import LinearProgram, Status, loaded, status_of
+from .programs import Cut, LinearProgram, Status, loaded, status_of
 from .scenarios import Scenarios
 
 Array = NDArray[np.float64]
-
-
-@dataclass(eq=False)
-class Cut:
-    """slope'x <= limit."""
-
-    slope: Array
-    limit: float
-    #: the second-stage row that weighs most in it
-    row: int = -1
 
 
 @dataclass(eq=False)

@@ -11,7 +11,7 @@ from ..declare.recourse import AffineTwoStage, affine, read_two_stage
 from ..errors import OptionError
 from .exact import is_small, solve_exactly
 from .outcome import TwoStageOutcome
-from .sampled_solver import SampledSolver
+from .programs import PyomoSampledSolver, SampledSolver
 from .shared_work import SharedWork
 from .staged import Settings, Staged, Watcher
 
@@ -42,7 +42,9 @@ def solve_recourse(
     """The best first-stage decision, with its certified gap."""
     wanted = options["gap"] or options["tol_opt"] or GAP
     seed = work.agreed(options["seed"] if options["seed"] is not None else secrets.randbits(32))
-    solver = SampledSolver(program, 0.1 * wanted)
+    name, gap = options["exact_solver"], 0.1 * wanted
+    direct = name in ("auto", "highs")
+    solver = SampledSolver(program, gap) if direct else PyomoSampledSolver(program, gap, name)
     if is_small(program):
         return solve_exactly(program, solver, seed, wanted)
     most = inf if options["max_samples"] is None else options["max_samples"]

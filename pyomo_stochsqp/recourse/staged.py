@@ -22,29 +22,27 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from ..deadline import OutOfTime, check_time, seconds_left
+from ..deadline import OutOfTime, seconds_left
 from ..declare.recourse import AffineTwoStage
 from ..method import Stop
 from ..run.history import History
 from .candidates import best_of, candidates, nearest
 from .gap import Gap, certified
-from .linear_program import Solved, Status
+from .infeasible import why_infeasible
 from .outcome import COLUMNS, TwoStageOutcome, history_row
-from .sampled_solver import SampledSolver
-from .scenarios import Drawing, Scenarios
-from .second_stage import Cut, SecondStage
+from .programs import Cut, SampledSolver, Status
+from .replicates import CUTS, Replicate, Replicates
+from .scenarios import Drawing
 from .shared_work import SharedWork
 
 Array = NDArray[np.float64]
 
-#: random streams: samples that certify, samples that only look for infeasible scenarios
-REPLICATES, SEARCH, MEASURE = 0x40, 0x41, 0x42
 FIRST_SIZE, FIRST_REPLICATES, MOST_REPLICATES = 16, 16, 64
-#: scenarios per scenario of a stage that are searched for infeasible ones, and cuts of one search
-SEARCHED, CUTS = 16, 20
+#: replicates that can certify a decision if time ends before the others are through
+FEWEST = 8
 #: the standard error of the objective, relative to the gap that is wanted; how many scenarios more
-#: than the stages may be spent on it
-ERROR, SPENT = 0.25, 100
+#: than the stages may be spent on it, and how many where each of them is an integer program
+ERROR, SPENT, SPENT_ON_INTEGERS = 0.25, 100, 5
 #: rounds of moving a decision to where everything seen is feasible
 ROUNDS = 60
 
@@ -57,18 +55,6 @@ class Settings:
     seed: int
     sampling: str = "auto"
     max_samples: float = inf
-
-
-@dataclass(eq=False)
-class Replicate:
-    """What one sample has to say."""
-
-    solved: Solved
-    #: the objective of the decision before
-    value: float
-    infeasible: int
-    rows: list[int]
-    cuts: list[Cut]
 
 
 Watcher = Callable[[int, int, Gap | None, int, float], None]
@@ -86,9 +72,8 @@ class Staged:
         watcher: Watcher | None = None,
     ):
         self._p, self._settings, self._work = program, settings, work
-        self._drawing = Drawing(program, settings.seed, settings.sampling)
-        self._second = SecondStage(program)
-        self._solver = solver
+        drawing = Drawing(program, settings.seed, settings.sampling)
+        self._replicates = Replicates(program, drawing, solver, work)
         self._watch = watcher
         self._cuts: list[Cut] = []
         self._incomplete = False
@@ -120,64 +105,39 @@ class Staged:
             if self._stage and self._samples + n * R > self._settings.max_samples:
                 return Stop.SAMPLE_LIMIT, ""
             started = perf_counter()
-            found = self._replicates(n, R, x)
+            self._stage += 1
+            found = self._replicates.solved(self._stage, n, R, x, self._cuts)
+            self._samples += n * len(found)
             ended = self._ended(found)
             if ended is not None:
                 return ended
-            if x is not None:
+            if x is None and self._watch is not None:
+                self._watch(self._stage, n, None, self._samples, perf_counter() - self._began)
+            if x is not None and len(found) >= FEWEST:
                 gap = self._certify(found, x, n)
                 if gap.relative <= self._settings.gap:
                     self._measure(x, gap, n)
                     return Stop.CONVERGED, ""
-            elif self._watch is not None:
-                self._watch(self._stage, n, None, self._samples, perf_counter() - self._began)
-            solutions = np.array([r.solved.x for r in found])
+            solutions = [r.solved.x for r in found if r.solved.x.size]
+            if len(found) < R or not solutions:
+                if x is None and solutions:
+                    self._last = candidates(self._p, np.array(solutions), None)[0]
+                raise OutOfTime
             self._keep_duals(found)
-            x = self._last = self._next(solutions, x, n, R)
+            x = self._last = self._next(np.array(solutions), x, n, R)
             n, R = self._grown(n, R, perf_counter() - started)
 
     # -- one stage --------------------------------------------------------------------------------
-
-    def _replicates(self, n: int, R: int, x: Array | None) -> list[Replicate]:
-        self._stage += 1
-        found = self._work.each(lambda r: self._replicate(r, n, x), range(R))
-        self._samples += n * R
-        return found
-
-    def _sample(self, r: int, n: int) -> Scenarios:
-        return self._drawing.draw(REPLICATES, (self._stage << 20) + r, n)
-
-    def _replicate(self, r: int, n: int, x: Array | None) -> Replicate:
-        check_time()
-        sample = self._sample(r, n)
-        solved = self._solver.solve(sample, self._cuts)
-        if solved.status is Status.LIMIT and not np.isfinite(solved.bound):
-            raise OutOfTime
-        made = Replicate(solved, np.nan, 0, [], [])
-        if x is not None:
-            made.value, made.infeasible, made.cuts = self._value(x, sample, CUTS)
-            made.rows = [cut.row for cut in made.cuts]
-        return made
-
-    def _value(self, x: Array, sample: Scenarios, cuts: int = 0) -> tuple[float, int, list[Cut]]:
-        """(objective on the sample, infeasible scenarios, what they prove)."""
-        reaction = self._second.react(x, sample, cuts=cuts)
-        c, constant = sample.first_cost()
-        with np.errstate(invalid="ignore"):
-            value = float(c @ x) + constant + float(sample.weights @ reaction.values)
-        return value, int(np.isposinf(reaction.values).sum()), reaction.cuts
 
     def _ended(self, found: Sequence[Replicate]) -> tuple[Stop, str] | None:
         """What sample problems prove of the whole one."""
         statuses = {r.solved.status for r in found}
         if Status.INFEASIBLE in statuses:
             self._best = self._last = None
-            return Stop.LOCALLY_INFEASIBLE, (
-                "no first-stage decision has a feasible second stage in all scenarios of a sample"
-            )
+            return why_infeasible(self._p, "all scenarios of a sample")
         if Status.UNBOUNDED in statuses:
             return Stop.UNBOUNDED, "the problem of a sample is unbounded"
-        if Status.FAILED in statuses or any(r.solved.x.size == 0 for r in found):
+        if Status.FAILED in statuses:
             return Stop.STALLED, "the LP solver has failed on the problem of a sample"
         if any(np.isneginf(r.value) for r in found):
             return Stop.UNBOUNDED, "the second stage is unbounded in a scenario"
@@ -206,17 +166,15 @@ class Staged:
     def _measure(self, x: Array, gap: Gap, n: int) -> None:
         """The objective of x, with a standard error that is small beside the gap."""
         wanted = ERROR * self._settings.gap * gap.size
-        most = min(self._settings.max_samples, SPENT * self._samples)
+        spent = SPENT_ON_INTEGERS if self._p.y_integer.any() else SPENT
+        most = min(self._settings.max_samples, spent * self._samples)
         while gap.objective_error > wanted:
             n = ceil(n * min(max(1.2 * (gap.objective_error / wanted) ** 2, 2.0), 16.0))
             if self._samples + n * FIRST_REPLICATES > most:
                 break
 
-            def value(r: int, n: int = n) -> float:
-                return self._value(x, self._drawing.draw(MEASURE, r, n))[0]
-
             try:
-                values = np.array(self._work.each(value, range(FIRST_REPLICATES)))
+                values = self._replicates.measured(n, FIRST_REPLICATES, x)
             except OutOfTime:
                 break
             self._samples += n * FIRST_REPLICATES
@@ -248,7 +206,7 @@ class Staged:
         spread = np.maximum(solutions.std(axis=0), 1e-6 * (1.0 + np.abs(solutions).max(axis=0)))
 
         def values(x: Array, which: Sequence[int]) -> Array:
-            each = self._work.each(lambda r: self._value(x, self._sample(r, n), 1), list(which))
+            each = self._replicates.values(self._stage, n, x, which)
             for _, infeasible, cuts in each:
                 if infeasible:
                     self._incomplete = True
@@ -260,18 +218,12 @@ class Staged:
 
     def _searched(self, x: Array, spread: Array, n: int, R: int) -> Array:
         """Moved to where the second stage is feasible in many scenarios."""
-
-        def look(r: int) -> tuple[list[Cut], Array]:
-            sample = self._drawing.draw(SEARCH, (self._stage << 20) + r, SEARCHED * n)
-            reaction = self._second.react(x, sample, cuts=CUTS)
-            return reaction.cuts, reaction.values
-
         for _ in range(ROUNDS):
             moved = nearest(self._p, x, self._cuts, spread)
             if moved is None:
                 return x
             x = moved
-            cuts = [cut for found, _ in self._work.each(look, range(R)) for cut in found]
+            cuts = self._replicates.searched(self._stage, n, R, x)
             if not cuts:
                 break
             self._cuts += _deepest(cuts, x)
@@ -286,13 +238,16 @@ class Staged:
         noisy = gap is not None and np.isfinite(gap.bound) and gap.noise > 2.0 * gap.estimate
         if noisy and R < MOST_REPLICATES:
             R, factor = 2 * R, 2
+        left, seconds = self._work.agreed((seconds_left(), seconds))
         predicted = seconds * (R / FIRST_REPLICATES if R > FIRST_REPLICATES else 1.0)
-        left = self._work.agreed(seconds_left())
         while factor > 1 and predicted * factor**1.5 > 0.9 * left:
             factor -= 1
-        if predicted > left:
+        if predicted <= 0.9 * left:
+            return ceil(n * factor), R
+        if gap is not None or left <= 0.0:
             raise OutOfTime
-        return ceil(n * factor), R
+        # nothing is certified yet, and a small sample certifies, too
+        return max(ceil(0.7 * n * left / predicted), 2), R
 
 
 def _deepest(cuts: Sequence[Cut], x: Array) -> list[Cut]:

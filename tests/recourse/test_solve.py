@@ -9,7 +9,7 @@ from pyomo.contrib.solver.common.results import SolutionStatus, TerminationCondi
 
 from pyomo_stochsqp import E, RandomParam, Recourse
 from pyomo_stochsqp.errors import MissingLibraryError, ModelError, OptionError
-from pyomo_stochsqp.recourse import linear_program
+from pyomo_stochsqp.recourse.programs import linear_program
 from tests.ranks.threads import on_ranks
 from tests.recourse.two_stage_models import (
     BEST_COST,

@@ -33,6 +33,7 @@ from .values import (
     lipschitz_pair,
     number,
     one_of,
+    one_of_or_solver,
     optional,
     path,
     schedule,
@@ -157,9 +158,10 @@ OPTIONS: tuple[Option, ...] = (
     Option("kkt_solver", "auto", one_of(("auto", *REGISTRY)),
            " | ".join(("auto", *REGISTRY)), "back end of the KKT system",
            group=ALGORITHM_1),
-    Option("exact_solver", "auto", one_of(EXACT_SOLVERS), " | ".join(EXACT_SOLVERS),
+    Option("exact_solver", "auto", one_of_or_solver(EXACT_SOLVERS), " | ".join(EXACT_SOLVERS),
            "the engine that solves the program of a fixed sample: own ones and, where they fail, "
-           "an installed library; or one alone", group="engine"),
+           "an installed library; or one alone. With linear Recourse any of Pyomo's solvers; "
+           "HiGHS if it is left out", group="engine"),
     Option("jit", "auto", one_of(("auto", True, False)), "auto | True | False",
            "compile the evaluation with numba", group="engine"),
     Option("threads", 1, integer(1), "int >= 1",

@@ -8,6 +8,7 @@ from math import inf
 from typing import Any
 
 import numpy as np
+from pyomo.opt import SolverFactory
 
 from ...errors import OptionError
 from ...sqp import CURVATURES, make_schedule
@@ -60,6 +61,16 @@ def one_of(choices: Iterable[Any]) -> Check:
         return value
 
     return check
+
+
+def one_of_or_solver(choices: Iterable[Any]) -> Check:
+    """One of a few names, or of the solvers that Pyomo knows."""
+    check = one_of(choices)
+
+    def known(name: str, value: Any) -> Any:
+        return value if isinstance(value, str) and value in SolverFactory else check(name, value)
+
+    return known
 
 
 def optional(check: Check) -> Check:

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..declare.recourse import AffineTwoStage, RandomNumbers
+from ...declare.recourse import AffineTwoStage, RandomNumbers
+from ..scenarios import Scenarios
+from .cut import Cut
 from .linear_program import LinearProgram
-from .scenarios import Scenarios
-from .second_stage import Cut
 
 Array = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ HiGHS is optional: it is imported here, where it is first needed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..errors import MissingLibraryError
+from ...errors import MissingLibraryError
 
 Array = NDArray[np.float64]
 
@@ -122,6 +122,10 @@ def solve_program(
         solver.setOptionValue("solver", "simplex")
         solver.run()
         status = status_of(solver)
+    if solver.getModelStatus() == highs().HighsModelStatus.kUnboundedOrInfeasible:
+        anything = replace(program, cost=np.zeros_like(program.cost))
+        feasible = solve_program(anything, seconds, gap, method).status is Status.OPTIMAL
+        return Solved(Status.UNBOUNDED if feasible else Status.INFEASIBLE)
     return _solved(solver, status, bool(program.integer.any()))
 
 

@@ -1,0 +1,29 @@
+r"""Programs of samples, and who solves them.
+
+cut               a condition on the first stage
+linear_program    one program by HiGHS
+sample_problem    all scenarios of a sample in one program
+extensive         that program, solved as it is
+through_pyomo     the same by any solver that Pyomo knows
+"""
+
+from .cut import Cut
+from .extensive import SampledSolver
+from .linear_program import LinearProgram, Solved, Status, loaded, solve_program, status_of
+from .sample_problem import first_stage, sample_problem
+from .through_pyomo import PyomoSampledSolver, check_solver
+
+__all__ = [
+    "Cut",
+    "LinearProgram",
+    "PyomoSampledSolver",
+    "SampledSolver",
+    "Solved",
+    "Status",
+    "check_solver",
+    "first_stage",
+    "loaded",
+    "sample_problem",
+    "solve_program",
+    "status_of",
+]
