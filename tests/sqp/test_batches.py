@@ -47,6 +47,32 @@ def test_adaptive_stays_while_the_signal_is_clear():
     assert state.factor == 1.0
 
 
+def test_averages_forget_half_of_the_past():
+    """The first probe counts fully; then 1/2 of the average and 1/2 of the newest."""
+    sizes = rule("adaptive")
+    state = sizes.after_probe(BatchState(2.0), noise=1.0, signal=100.0)
+    assert state == BatchState(2.0, 1.0, 100.0, 1)
+    state = sizes.after_probe(state, noise=4.0, signal=60.0)
+    assert state == BatchState(2.0, 2.5, 80.0, 2)
+    state = sizes.after_probe(state, noise=0.5, signal=20.0)
+    assert state == BatchState(2.0, 1.5, 50.0, 3)
+
+
+def test_a_single_noisy_probe_is_weighed_against_those_before():
+    """Averages (2.5, 80), then (15.75, 45): less than half; then noise 40 makes it too much."""
+    sizes = rule("adaptive")
+    state = BatchState(1.0, 2.5, 80.0, 2)
+    state = sizes.after_probe(state, noise=29.0, signal=10.0)
+    assert state == BatchState(1.0, 15.75, 45.0, 3)
+    assert sizes.after_probe(state, noise=40.0, signal=10.0) == BatchState(2.0)
+
+
+def test_every_fifth_iteration_is_probed():
+    sizes = rule("adaptive")
+    probed = [k for k in range(1, 20) if sizes.wants_probe(k, exact=False)]
+    assert probed == [1, 6, 11, 16]
+
+
 def test_other_rules_measure_noise_too_and_keep_their_sizes():
     for growth in ("constant", "geometric", "variance"):
         sizes = rule(growth)

@@ -66,6 +66,15 @@ def test_without_rows_there_is_no_gamma():
     assert found == pytest.approx((2.0, 0.0), rel=1e-12)
 
 
+def test_rounding_of_rows_is_measured_by_the_size_of_their_terms():
+    """1e13 and -1e13 in one row cancel in J s, not in what rounding may have done to it: 2 of 4."""
+    here = Estimate(np.zeros(3), np.zeros(2), np.array([1e13, -1e13, 0.0, 0, 0, 0]))
+    there = Estimate(np.zeros(3), np.zeros(2), here.J + np.array([2.0, 2.0, 0, 0, 0, 0]))
+    s = np.array([1.0, 1.0, 0.0])
+    _, Gamma = lipschitz.secants(here, there, s, 1.0, JACOBIAN)
+    assert Gamma == pytest.approx(4.0 - 2e13 * lipschitz.ROUNDING, rel=1e-2)
+
+
 def test_rounding_is_no_curvature():
     """Differences of a tiny step below 1e-13 of the gradient are taken off, and never negative."""
     s = 1e-12 * np.array([1.0, 1.0, 0.0])
