@@ -1,7 +1,7 @@
 """From a model to a decision: what information and attention to uncertainty are worth.
 
 value_of_information   EVPI and VSS, from the three problems behind them
-one_stage              those problems where all decisions are made before anything is known
+one_stage              those problems where randomness is data, with Recourse or without
 one_scenario           random numbers that are known for a while
 two_stage              those problems where scenario blocks hold later decisions
 mean_scenario          the average of linear scenario blocks
