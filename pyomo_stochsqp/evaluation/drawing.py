@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from .outcomes import Outcome, Outcomes
 
 COLOURS = (BLUE, RED)
-BINS = 60
+#: bars of a histogram, of few scenarios and of many
+FEW_BARS, MANY_BARS = 12, 60
 #: pictures are cut at these quantiles, beyond which hardly anything happens
 SHOWN = (0.001, 0.999)
 LEVEL = 0.95
@@ -48,14 +49,20 @@ def plot_outcomes(
     axes[0, 0].set_title("share of scenarios", fontsize=10, color=DARK, loc="left")
     axes[0, 1].set_title("probability of at most", fontsize=10, color=DARK, loc="left")
     if other is not None:
-        axes[0, 0].legend(fontsize=8, frameon=False)
-    axes[0, 1].legend(fontsize=8, frameon=False, loc="lower right")
+        _legend(axes[0, 0])
+    _legend(axes[0, 1])
     return saved(figure, path)
+
+
+def _legend(ax: Any) -> None:
+    """On white, so that lines end at its edge."""
+    ax.legend(fontsize=8, loc="best", facecolor="white", edgecolor="none", framealpha=0.9)
 
 
 def _histogram(ax: Any, shown: Sequence[Outcome], labels: Sequence[str]) -> None:
     low, high = _range(shown)
-    edges = np.linspace(low, high, BINS + 1)
+    count = max(outcome.values.size for outcome in shown)
+    edges = np.linspace(low, high, int(np.clip(2.0 * np.cbrt(count), FEW_BARS, MANY_BARS)) + 1)
     for outcome, label, colour in zip(shown, labels, COLOURS, strict=False):
         values = np.clip(outcome.values, low, high)
         weights = outcome.weights

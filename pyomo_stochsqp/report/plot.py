@@ -1,4 +1,4 @@
-r"""A picture of a run: steps, violations, the gap, against iterations and samples.
+r"""A picture of a run: steps, violations, the gap, against iterations and, if they grow, samples.
 
 Lines are the numbers of single iterations. Those of Algorithm 1 carry the noise of their batch:
 they are thin, and thick lines are their running medians. Dots are certified; bars reach up to their
@@ -35,9 +35,11 @@ def plot_run(
     """Draw a run; returns matplotlib's figure and saves it if a path is given."""
     panels = [p for p in PANELS if p[1] in history.columns or (p[1] is None and certificates)]
     noisy = "stage" not in history.columns
-    figure = new_figure(10.0, 2.1 * len(panels) + 0.6)
-    axes = figure.subplots(len(panels), 2, sharex="col", sharey="row", squeeze=False)
-    for column, abscissa in enumerate(("iteration", "samples")):
+    grow = len(np.unique(history["samples"])) > 1
+    abscissas = ("iteration", "samples") if grow else ("iteration",)
+    figure = new_figure(5.0 * len(abscissas), 2.1 * len(panels) + 0.6)
+    axes = figure.subplots(len(panels), len(abscissas), sharex="col", sharey="row", squeeze=False)
+    for column, abscissa in enumerate(abscissas):
         for row, (name, series, certified, colour) in enumerate(panels):
             ax = axes[row, column]
             ax.set_yscale("log")
@@ -50,7 +52,7 @@ def plot_run(
                 ax.set_ylabel(name, color=DARK)
                 _show_a_decade(ax)
         axes[-1, column].set_xlabel(abscissa, color=DARK)
-        if abscissa == "samples" and len(history) and history["samples"][-1] > 0:
+        if abscissa == "samples":
             axes[-1, column].set_xscale("log")
     _legend(figure, axes[0, 0])
     if title:

@@ -86,3 +86,11 @@ def test_grid_lines_lie_behind_everything():
     outcome = Runner().run(30)
     figure = plot_run(outcome.history, outcome.certificates)
     assert all(ax.get_axisbelow() is True for ax in figure.axes)
+
+
+def test_where_samples_do_not_grow_iterations_are_enough():
+    history = History(["iteration", "samples", "violation"])
+    for k in range(3):
+        history.append((k, 10, 0.5**k))
+    figure = plot_run(history, Runner().run(1).certificates)
+    assert {ax.get_xlabel() for ax in figure.axes} - {""} == {"iteration"}
