@@ -73,7 +73,14 @@ def to_scenario_creator(model: Any) -> ScenarioCreator:
     With mpi-sppy installed, ``mpisppy.utils.sputils.create_EF(creator.names, creator)`` and its
     decomposition methods take it from there.
     """
-    if read_model(model, as_written=True).definitions:
+    program = read_model(model, as_written=True)
+    if program.rounded:
+        raise ModelError(
+            "to_scenario_creator: max, min and abs under E are rounded off over the spread of all "
+            "scenarios, which none knows by itself. Give a width (smooth_min(a, b, width=0.01)), or "
+            "write them with a variable and inequalities in scenario blocks."
+        )
+    if program.definitions:
         raise ModelError(
             "to_scenario_creator: the model has formulas of expectations, which no scenario knows "
             "by itself; mpi-sppy takes objectives that are averages over scenarios."

@@ -57,6 +57,7 @@ def test_pictures(tmp_path):
 
 def test_only_params_can_be_varied():
     m = model()
-    for wrong in (m.x, m.row, 3.0):
+    m.many = pyo.Param([0, 1], initialize=1.0, mutable=True)
+    for wrong in (m.x, m.row, 3.0, m.many):
         with pytest.raises(ModelError, match="no mutable Param"):
             pareto(m, wrong, [1.0])

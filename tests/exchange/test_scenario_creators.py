@@ -12,6 +12,7 @@ from pyomo_stochsqp import (
     E,
     RandomParam,
     from_scenario_creator,
+    positive_part,
     to_scenario_creator,
     value_of_information,
 )
@@ -215,6 +216,10 @@ def formula(m):
     m.cost.set_value(pyo.log(E(pyo.exp(m.x - m.w))))
 
 
+def kink(m):
+    m.cost.set_value(E(positive_part(m.w - m.x)))
+
+
 def expectation_row(m):
     m.row = pyo.Constraint(expr=E(m.w * m.x) <= 4.0)
 
@@ -228,6 +233,7 @@ def distribution(m):
     ("change", "message"),
     [
         (formula, "formulas of expectations"),
+        (kink, "rounded off.*width=0.01"),
         (expectation_row, "'row' holds an expectation"),
         (distribution, "one table"),
     ],
