@@ -77,8 +77,8 @@ def to_scenario_creator(model: Any) -> ScenarioCreator:
     if program.rounded:
         raise ModelError(
             "to_scenario_creator: max, min and abs under E are rounded off over the spread of all "
-            "scenarios, which none knows by itself. Give a width (smooth_min(a, b, width=0.01)), or "
-            "write them with a variable and inequalities in scenario blocks."
+            "scenarios, which none knows by itself. Give a width (smooth_min(a, b, width=0.01)), "
+            "or write them with a variable and inequalities in scenario blocks."
         )
     if program.definitions:
         raise ModelError(
