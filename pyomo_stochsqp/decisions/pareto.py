@@ -118,8 +118,8 @@ def pareto(
     if not is_mutable_param(parameter):
         raise ModelError(
             f"pareto: '{parameter}' is no mutable Param, or more than one: give m.p[i] of an "
-            "indexed one. Declare m.p = Param(initialize=..., mutable=True), and use it in a constraint or "
-            "in the objective."
+            "indexed one. Declare m.p = Param(initialize=..., mutable=True), and use it in a "
+            "constraint or in the objective."
         )
     number = pyo.value(parameter)
     solver = pyo.SolverFactory(solver) if isinstance(solver, str) else solver
