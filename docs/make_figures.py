@@ -72,6 +72,11 @@ def example(name):
     return module
 
 
+def solve_alone(model, **options):
+    """The results of a model with Recourse, whose runs have no callbacks."""
+    return pyo.SolverFactory("stochsqp").solve(model, **{"seed": 1, **options})
+
+
 def solve(model, **options):
     """Solve, and return (samples, point) of every iteration beside the results."""
     path = []
@@ -515,6 +520,24 @@ def sharpe_ratio(ax):
     ax.plot(s, module.SAFE + slope * s, color=BLUE, label="exact tangent")
     ax.set(xlabel="standard deviation", ylabel="expected return", ylim=(0.02, 0.15))
     ax.legend(loc="lower right")
+
+
+@figure()
+def nonlinear_yield(ax):
+    module = example("nonlinear_yield")
+    m = module.build()
+    policy = solve_alone(m).policy(m)
+    size, price = module.closed_form()
+    prices = np.linspace(module.LEAST, module.MOST, 200)
+    feed = np.clip(np.log(prices / (1 + price)), 0, size)
+    free = np.clip(np.log(prices), 0, module.size(1.0))
+    ax.plot(prices, free, color=GREY, label="without the cap")
+    ax.plot(prices, feed, color=BLUE, label="exact")
+    some = np.linspace(module.LEAST, module.MOST, 17)
+    found = [policy({m.price: p})[m.second.feed] for p in some]
+    ax.plot(some, found, "o", color=RED, label="found")
+    ax.set(xlabel="price", ylabel="feed")
+    ax.legend(loc="upper left")
 
 
 @figure()

@@ -17,12 +17,13 @@ The way of a model through the house, each room with what it hands on:
     report       log, plots, tables of a run
     interface    both Pyomo interfaces, options, command line; solve.py is the front door
 
-Beside that way: ``recourse`` (linear programs in two stages), ``baselines`` (methods to compare
-with), ``evaluation`` and ``expected_value`` (a model at its present point), ``decisions`` (what
-information and changes are worth), ``exchange`` (models in other forms), ``ranks`` (processes that
-share the work), ``pairwise`` (sums that do not depend on who adds), ``given`` (what the user gave),
-``scaling``, ``deadline``, ``text_table``, ``picture``, ``errors``, ``version``. Below the waist
-nothing knows Pyomo: ``sqp`` and ``stages`` solve any hand-written oracle.
+Beside that way: ``recourse`` (linear programs in two stages), ``value_function`` (nonlinear ones,
+as an oracle), ``baselines`` (methods to compare with), ``evaluation`` and ``expected_value`` (a
+model at its present point), ``decisions`` (what information and changes are worth), ``exchange``
+(models in other forms), ``ranks`` (processes that share the work), ``pairwise`` (sums that do not
+depend on who adds), ``given`` (what the user gave), ``scaling``, ``deadline``, ``text_table``,
+``picture``, ``errors``, ``version``. Below the waist nothing knows Pyomo: ``sqp`` and ``stages``
+solve any hand-written oracle.
 """
 
 from .decisions import pareto, sensitivity, value_of_information

@@ -33,6 +33,7 @@ from .sqp import Choices, Parameters, StochasticSQP, assemble, make_schedule
 from .sqp.average import TailAverage
 from .stages import RECORDS as STAGE_RECORDS
 from .stages import EngineFactory, Engines, SampledPhase, SampledState, Staged
+from .value_function import ValueFunction
 
 #: defaults of tol_feas and tol_opt, which are relative (see certify/certificate.py)
 SAMPLED_TOLERANCE = 1e-3
@@ -112,7 +113,7 @@ class Task:
     options: Mapping[str, Any]
     program: StochasticProgram
     evaluator: Evaluator
-    oracle: ModelOracle | Eliminated
+    oracle: ModelOracle | Eliminated | ValueFunction
     certifier: Certifier
     tolerances: Tolerances
     batch: tuple[int, ...]
@@ -142,7 +143,7 @@ def read(
     compiler: Compiler = compile_program,
 ) -> Task:
     """A model as something that can be evaluated."""
-    seed = options["seed"] if options["seed"] is not None else secrets.randbits(32)
+    seed = seed_of(options)
     program = read_model(model)
     if not program.variables:
         raise EmptyModelError(f"Model '{model.name}' has no free variables.")
@@ -153,6 +154,23 @@ def read(
     oracle = model_oracle(program, evaluator, sampler)
     if start is not None and start.size == oracle.problem.n:
         oracle.problem = replace(oracle.problem, x0=start)
+    return task_of(options, program, evaluator, oracle, seed, sampler)
+
+
+def seed_of(options: Mapping[str, Any]) -> int:
+    """The user's, or a random one."""
+    return options["seed"] if options["seed"] is not None else secrets.randbits(32)
+
+
+def task_of(
+    options: Mapping[str, Any],
+    program: StochasticProgram,
+    evaluator: Evaluator,
+    oracle: ModelOracle | Eliminated | ValueFunction,
+    seed: int,
+    sampler: Sampler,
+) -> Task:
+    """What the run of any oracle is to be like."""
     batch = batch_sizes(options["batch_size"], oracle.sources)
     return Task(
         options,

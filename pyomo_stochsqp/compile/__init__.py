@@ -7,6 +7,7 @@ scenarios/   explicit scenarios collapsed to templates and data
 graph/       blocks of equal terms, their derivatives, where results go
 vectors/     the plan written as NumPy code
 loops/       the plan written as loops for numba
+each_scenario  functions scenario by scenario, not their means
 diagnose     why a result is not finite
 explain      what was recognised in a model, in words
 fingerprint  what a program computes, as numbers to compare

@@ -56,6 +56,8 @@ class Recourse(ScalarBlock):
 
     def __init__(self, rule: Callable[[Any], Any] | None = None, **kwds: Any):
         super().__init__(rule=rule, **kwds)
+        #: of rows outside that bound expectations of its variables: what a solution has found
+        self.prices: dict[str, float] = {}
 
 
 def _decorator(block: Any) -> Callable[[Callable[[Any], Any]], Any]:

@@ -39,7 +39,7 @@ from .outcomes import Outcome, Outcomes
 from .recourse import evaluate_recourse
 from .request import requested
 from .rows import Rows
-from .values import Evaluation, Value
+from .values import Evaluation, Value, requirement
 
 REPLICATES = 32
 SAMPLES, SAMPLES_OF_RECOURSE = 100_000, 10_000
@@ -156,7 +156,7 @@ def _told(program: StochasticProgram) -> list[_Told]:
     for i, row in enumerate(program.rows):
         asked = isinstance(row.component, Asked)
         if asked or row.body.sampled:
-            required = "" if asked else _requirement(row.lower, row.upper)
+            required = "" if asked else requirement(row.lower, row.upper)
             told.append(_Told(row.name, required, row.body, i, row.lower, row.upper))
     return told
 
@@ -182,11 +182,3 @@ def _rows_of_a_full_pass(program: StochasticProgram) -> int | None:
     if any(size is None for size in sizes):
         return None
     return sum(size for size in sizes if size is not None)
-
-
-def _requirement(lower: float, upper: float) -> str:
-    if lower == upper:
-        return f"= {lower:g}"
-    if np.isinf(lower):
-        return f"<= {upper:g}"
-    return f">= {lower:g}" if np.isinf(upper) else f"in [{lower:g}, {upper:g}]"

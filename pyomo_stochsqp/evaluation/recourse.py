@@ -18,14 +18,14 @@ from scipy import stats
 from ..declare.expectation import ExpectationData
 from ..declare.over_scenarios import as_column, numbers_of
 from ..declare.program import Batch
-from ..declare.recourse import AffineTwoStage, affine, read_two_stage
+from ..declare.recourse import MeanRow, TwoStage, leaves_of, read_two_stage
 from ..errors import ModelError
 from ..oracle import EVALUATION_STREAM
-from ..recourse import Drawing, SecondStage, decision_of
-from ..recourse.scenarios import leaves_of, numbers
+from ..recourse import BatchDrawing, decision_of, prices_of, reacting
+from ..recourse.reacting import Reacting
 from ..sample.rows import whole_batch
 from .outcomes import Outcome, Outcomes
-from .values import Evaluation, Value
+from .values import Evaluation, Value, requirement
 
 Array = NDArray[np.float64]
 
@@ -48,13 +48,14 @@ def evaluate_recourse(
     model: Any, expressions: Sequence[Any], samples: int, seed: int, confidence: float
 ) -> Evaluation:
     """Values at the model's present first stage."""
-    program = affine(read_two_stage(model))
+    program = read_two_stage(model)
     x = decision_of(program)
     asked = [one for e in expressions for one in _members(e)]
-    drawing, second = Drawing(program, seed), SecondStage(program)
-    size = program.origin.source.size
+    asked += [(row.component.name, _mean(row)) for row in program.mean_rows]
+    drawing, second = BatchDrawing(program.source, seed), reacting(program, x, prices_of(program))
+    size = program.source.size
     if size is not None and size <= samples:
-        batches = [whole_batch(program.origin.source)]
+        batches = [whole_batch(program.source)]
     else:
         each = samples // REPLICATES
         batches = [drawing.batch(EVALUATION_STREAM, r, each) for r in range(REPLICATES)]
@@ -75,29 +76,29 @@ def _members(e: Any) -> list[tuple[str, Any]]:
     return [(name, e.integrand if isinstance(e, ExpectationData) else e)]
 
 
-def _part(
-    program: AffineTwoStage, second: SecondStage, x: Array, batch: Batch, asked: Any
-) -> _Part:
-    p, sample = program.origin, numbers(program, batch)
-    reaction = second.react(x, sample, decisions=bool(asked), cuts=BLAMED)
-    n = sample.count
-    cost = program.c.complete(leaves_of(p, batch), n) @ x + sample.constant + reaction.values
-    columns = [p.sign * cost]
+def _mean(row: MeanRow) -> Any:
+    """What a row bounds the mean of."""
+    return row.exact + sum(multiplier * integrand for multiplier, integrand in row.expected)
+
+
+def _part(p: TwoStage, second: Reacting, x: Array, batch: Batch, asked: Any) -> _Part:
+    n, leaves = batch.size, leaves_of(p, batch)
+    found = second.react(leaves, n, bool(asked), BLAMED)
+    columns = [p.sign * found.values]
     known: dict[int, Any] = dict(zip(map(id, p.first), x.tolist(), strict=True))
-    if reaction.decisions is not None:
-        known.update(zip(map(id, p.second), reaction.decisions.T, strict=True))
-    leaves = leaves_of(p, batch)
+    if found.decisions is not None:
+        known.update(zip(map(id, p.second), found.decisions.T, strict=True))
     for _, e in asked:
         values = numbers_of(e, lambda leaf: known[id(leaf)] if id(leaf) in known else leaves(leaf))
         columns.append(as_column(values, n))
-    infeasible = np.isposinf(reaction.values).astype(float)
-    return _Part(sample.weights, columns, infeasible, [cut.row for cut in reaction.cuts])
+    weights = np.full(n, 1.0 / n) if batch.weights is None else batch.weights
+    infeasible = np.isposinf(found.values).astype(float)
+    return _Part(weights, columns, infeasible, found.blamed)
 
 
 def _told(
-    program: AffineTwoStage, parts: Sequence[_Part], names: list[str], seed: int, confidence: float
+    p: TwoStage, parts: Sequence[_Part], names: list[str], seed: int, confidence: float
 ) -> Evaluation:
-    p = program.origin
     exact = len(parts) == 1
     objective = p.objective_component.name
     share = [part.infeasible for part in parts]
@@ -108,8 +109,9 @@ def _told(
         row = Counter(i for part in parts for i in part.rows if i >= 0).most_common(1)
         said = f" (row {p.second_rows[row[0][0]].component.name})" if row else ""
         values.append(_value(f"infeasible recourse{said}", share, parts, confidence, "= 0"))
+    required = {row.component.name: requirement(row.lower, row.upper) for row in p.mean_rows}
     for name, column in zip(names, columns[1:], strict=True):
-        values.append(_value(name, column, parts, confidence, ""))
+        values.append(_value(name, column, parts, confidence, required.get(name, "")))
 
     def outcomes() -> Outcomes:
         weights = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import isinf
 from typing import Any
 
 from ..text_table import Printed, Shown, TextTable, shortened
@@ -81,3 +82,12 @@ class Evaluation(Printed):
 
     def shown(self) -> list[Shown]:
         return [self.table()]
+
+
+def requirement(lower: float, upper: float) -> str:
+    """The bounds of a row in words."""
+    if lower == upper:
+        return f"= {lower:g}"
+    if isinf(lower):
+        return f"<= {upper:g}"
+    return f">= {lower:g}" if isinf(upper) else f"in [{lower:g}, {upper:g}]"

@@ -13,11 +13,10 @@ from pyomo.common.collections import ComponentMap
 from pyomo.core.expr import value
 
 from ..declare.randomness.random_param import RandomParam
-from ..declare.recourse import AffineTwoStage, affine, read_two_stage
+from ..declare.recourse import TwoStage, read_two_stage
 from ..errors import DataError, ModelError
 from ..given import real
-from .scenarios import looked_up
-from .second_stage import SecondStage
+from .reacting import reacting
 
 Array = NDArray[np.float64]
 #: components and their numbers
@@ -68,37 +67,34 @@ class Policy:
     """
 
     def __init__(self, model: Any, decision: Mapping[str, float] | None = None):
-        self._program = affine(read_two_stage(model))
-        self._x = decision_of(self._program, decision)
-        self._second = SecondStage(self._program)
-        random = self._program.origin.leaves
+        self._program = read_two_stage(model)
+        x = decision_of(self._program, decision)
+        prices = prices_of(self._program) if decision is None else decision
+        self._second = reacting(self._program, x, prices)
+        random = self._program.leaves
         self._random = {
             id(member): member
             for component in model.component_objects(RandomParam, descend_into=True)
             for member in component.values()
             if id(member) in random
         }
-        self._rows = [row.component for row in self._program.origin.second_rows]
+        self._rows = [row.component for row in self._program.second_rows]
 
     def __call__(self, numbers: Mapping[Any, Any]) -> Decision:
         """Solve the second stage for ``{m.demand: 9, m.price: {"a": 1.0, "b": 2.0}}``."""
-        program, p = self._program, self._program.origin
-        known = self._numbers(numbers)
+        p, known = self._program, self._numbers(numbers)
 
         def lookup(leaf: Any) -> Any:
             number = known.get(id(leaf))
             return value(leaf) if number is None else number
 
-        one = looked_up(program, lookup, np.ones(1))
-        reaction = self._second.react(self._x, one, duals=True, decisions=True, cuts=1)
-        c, constant = one.first_cost()
-        sign = p.sign
-        cost = sign * (float(c @ self._x) + constant + float(reaction.values[0]))
+        found = self._second.react(lookup, 1, True, 1)
+        cost = p.sign * float(found.values[0])
         if not np.isfinite(cost):
-            blamed = [self._rows[cut.row].name for cut in reaction.cuts]
+            blamed = [self._rows[i].name for i in found.blamed if i >= 0]
             return Decision(cost, False, blamed[0] if blamed else "")
-        assert reaction.decisions is not None and reaction.duals is not None
-        values, duals = reaction.decisions[0].tolist(), (sign * reaction.duals[0]).tolist()
+        assert found.decisions is not None and found.duals is not None
+        values, duals = found.decisions[0].tolist(), (p.sign * found.duals[0]).tolist()
         return Decision(
             cost, True, "",
             list(zip(p.second, values, strict=True)), list(zip(self._rows, duals, strict=True)),
@@ -125,10 +121,15 @@ class Policy:
         return found
 
 
-def decision_of(program: AffineTwoStage, given: Mapping[str, float] | None = None) -> Array:
+def prices_of(program: TwoStage) -> dict[str, float]:
+    """Those of rows under E that the last solution has left with the model."""
+    return {name: price for b in program.blocks for name, price in b.prices.items()}
+
+
+def decision_of(program: TwoStage, given: Mapping[str, float] | None = None) -> Array:
     """The first stage: given by name, or the values of the model's variables."""
     found = []
-    for v in program.origin.first:
+    for v in program.first:
         number = v.value if given is None else given.get(v.name)
         if number is None:
             raise ModelError(

@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pyomo.core.expr import value
 
 from ..declare.program import Batch, Source
-from ..declare.recourse import AffineTwoStage, TwoStage
+from ..declare.recourse import AffineTwoStage, leaves_of
 from ..errors import DataError
 from ..sample.draws import Name, SourceDraws
 from ..sample.rows import joined, whole_batch
@@ -80,12 +79,10 @@ def together(samples: Sequence[Scenarios]) -> Scenarios:
     return Scenarios(samples[0].program, weights, *arrays)
 
 
-class Drawing:
-    """Draws the scenarios of a program."""
+class BatchDrawing:
+    """Draws rows of a source."""
 
-    def __init__(self, program: AffineTwoStage, seed: int, method: str = "auto"):
-        self._program = program
-        source = program.origin.source
+    def __init__(self, source: Source, seed: int, method: str = "auto"):
         spread = all(p.size is not None or p.from_uniform is not None for p in source.parts)
         if method == "auto":
             method = DEFAULT if spread else "monte_carlo"
@@ -97,6 +94,14 @@ class Drawing:
         """So many rows."""
         name = Name(stream, block, count, count)
         return joined(self._draws.drawn(self._draws.chunks(name, 0, count)), count)
+
+
+class Drawing(BatchDrawing):
+    """Draws the scenarios of a program."""
+
+    def __init__(self, program: AffineTwoStage, seed: int, method: str = "auto"):
+        super().__init__(program.origin.source, seed, method)
+        self._program = program
 
     def draw(self, stream: int, block: int, count: int) -> Scenarios:
         """So many scenarios, equally probable."""
@@ -132,32 +137,6 @@ def looked_up(program: AffineTwoStage, lookup: Callable[[Any], Any], weights: Ar
     )
     _check(made)
     return made
-
-
-def leaves_of(program: TwoStage, batch: Batch) -> Callable[[Any], Any]:
-    """Looks up the leaves of expressions: columns of the batch, and numbers of the model."""
-    known: dict[int, Any] = {}
-
-    def lookup(leaf: Any) -> Any:
-        if id(leaf) not in known:
-            place = program.leaves.get(id(leaf))
-            if place is None:
-                known[id(leaf)] = value(leaf)
-            else:
-                known[id(leaf)] = column_of(program.source, place, batch)
-        return known[id(leaf)]
-
-    return lookup
-
-
-def column_of(source: Source, place: Any, batch: Batch) -> Array:
-    """The numbers of a RandomParam member."""
-    part, drawn = source.parts[place.part], batch.parts[place.part]
-    if part.size is None:
-        return np.asarray(drawn[place.field][:, place.column], dtype=float)
-    column = part.fields[place.field].matrix[:, [place.column]]
-    column = column.toarray() if hasattr(column, "toarray") else np.asarray(column)
-    return np.asarray(column.ravel()[drawn], dtype=float)
 
 
 def _check(made: Scenarios) -> None:

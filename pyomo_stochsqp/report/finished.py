@@ -2,7 +2,7 @@ r"""A finished run as its user reads it: the model's names and sign in every tab
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -24,6 +24,8 @@ class FinishedRun:
     row_names: Sequence[str]
     #: -1 if the objective is maximised
     sign: int = 1
+    #: the first stage, by name, of a run with recourse
+    decision: Mapping[str, float] | None = None
 
     @cached_property
     def history(self) -> History:
@@ -63,11 +65,6 @@ class FinishedRun:
         """Why the run ended, in one sentence."""
         detail = f" ({self.outcome.message})" if self.outcome.message else ""
         return f"{self.outcome.stop.value}{detail}"
-
-    @property
-    def decision(self) -> None:
-        """There is no recourse, so the point is in the solution."""
-        return None
 
     def shown(self) -> list[Shown]:
         """How it ended, the objective, what is certified, what it took."""

@@ -89,10 +89,6 @@ def formula(m):
     m.obj.set_value(m.stock + CVaR(m.second.short, 0.9))
 
 
-def bounded_mean(m):
-    m.wrong = pyo.Constraint(expr=E(m.second.short) <= 1)
-
-
 def nested(m):
     m.second.third = Recourse(rule=lambda b: None)
 
@@ -113,7 +109,6 @@ def forgotten(m):
         (random_outside, "'wrong': RandomParam 'demand' is used outside an expectation"),
         (expectation_inside, r"'second.wrong': E\[demand\] stands where decisions are made"),
         (formula, "'obj': .* is a formula of expectations"),
-        (bounded_mean, "'wrong' bounds an expectation"),
         (nested, "'second.third' stands inside Recourse 'second'"),
         (two_objectives, "one active objective; there are 2"),
         (forgotten, "RandomParam 'w' appears in no expectation"),

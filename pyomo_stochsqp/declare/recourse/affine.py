@@ -32,7 +32,8 @@ Array = NDArray[np.float64]
 
 
 class NotAffineError(ModelError):
-    """A function of the program is not affine in the variables."""
+    """A function of the program is not affine in the variables, or scenarios are not decided one
+    by one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +78,13 @@ class _Reader:
         T = _Matrix(len(p.second_rows), len(p.first))
         W = _Matrix(len(p.second_rows), len(p.second))
         low2, up2 = self._rows(p.second_rows, T, W)
-        x_lower, x_upper = _bounds(p.first)
-        y_lower, y_upper = _bounds(p.second)
+        x_lower, x_upper = bounds(p.first)
+        y_lower, y_upper = bounds(p.second)
+        for row in p.mean_rows:
+            raise NotAffineError(
+                f"Constraint '{row.component.name}' bounds an expectation, so that the second "
+                "stages of different scenarios depend on each other."
+            )
         return AffineTwoStage(
             p, c, q, constant, A.made(), low1.base, up1.base, T.made(), W.made(), low2, up2,
             x_lower.base, x_upper.base, y_lower, y_upper, _integer(p.first), _integer(p.second),
@@ -201,7 +207,8 @@ def _number(item: Any, where: Any, infinite: bool = False) -> float | None:
     return real(("a number in", where), item, infinite)
 
 
-def _bounds(variables: Sequence[Any]) -> tuple[RandomNumbers, RandomNumbers]:
+def bounds(variables: Sequence[Any]) -> tuple[RandomNumbers, RandomNumbers]:
+    """Those of variables, which may be random."""
     lower, upper = _Sums(len(variables)), _Sums(len(variables))
     for j, v in enumerate(variables):
         for bound, sums, absent in ((v.lower, lower, -inf), (v.upper, upper, inf)):
@@ -209,6 +216,18 @@ def _bounds(variables: Sequence[Any]) -> tuple[RandomNumbers, RandomNumbers]:
                 sums.base[j] = absent
             else:
                 sums.add(j, bound, 1.0, v, infinite=True)
+    return lower.made(), upper.made()
+
+
+def row_bounds(rows: Sequence[TwoStageRow]) -> tuple[RandomNumbers, RandomNumbers]:
+    """Those of rows as they are written."""
+    lower, upper = _Sums(len(rows)), _Sums(len(rows))
+    for i, row in enumerate(rows):
+        for bound, sums, absent in ((row.lower, lower, -inf), (row.upper, upper, inf)):
+            if bound is None:
+                sums.base[i] = absent
+            else:
+                sums.add(i, bound, 1.0, row.component, infinite=True)
     return lower.made(), upper.made()
 
 

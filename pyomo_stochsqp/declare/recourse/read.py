@@ -1,18 +1,19 @@
 r"""From a Pyomo model with Recourse to a TwoStage record: collect, validate, draw the line.
 
 Variables of Recourse blocks are decided in the second stage, all others in the first. A row belongs
-to the stage of its block; one of the first stage must do without second-stage variables and random
-numbers.
+to the stage of its block; in one of the first stage, second-stage variables and random numbers
+stand under E.
 """
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 from pyomo.core.base import Constraint, Objective, Var, minimize
 
 from ...errors import EmptyModelError, ModelError
-from ...given import asked
+from ...given import asked, real
 from ..program import Leaf, Source
 from ..randomness.numbering import Randomness
 from ..randomness.random_param import RandomParam
@@ -27,7 +28,7 @@ from ..reading.summands import sources_of
 from ..reading.terms import shortened, split
 from ..recourse_block import recourse_blocks
 from ..scan import Contents, scan
-from .two_stage import TwoStage, TwoStageRow
+from .two_stage import MeanRow, TwoStage, TwoStageRow
 
 
 def read_two_stage(model: Any) -> TwoStage:
@@ -54,13 +55,13 @@ class _Reader:
 
     def read(self) -> TwoStage:
         objective = self._objective()
-        exact, expected = self._target(objective)
-        first, second = self._rows()
+        exact, expected = self._sum(objective, objective.expr)
+        first, second, means = self._rows()
         x, y = self._variables()
         source, leaves = self._randomness()
         return TwoStage(
             self._model, self._blocks, objective, 1 if objective.sense == minimize else -1,
-            x, y, exact, expected, first, second, source, leaves,
+            x, y, exact, expected, first, second, means, source, leaves,
         )  # fmt: skip
 
     def _objective(self) -> Any:
@@ -73,40 +74,49 @@ class _Reader:
             )
         return found[0]
 
-    def _target(self, objective: Any) -> tuple[Any, list[tuple[Any, Any]]]:
+    def _sum(self, where: Any, expr: Any) -> tuple[Any, list[tuple[Any, Any]]]:
+        """(what stands outside of E, [(multiplier, what stands under E)])."""
+
         def formula(e: Any) -> Any:
             raise ModelError(
-                f"'{objective.name}': {shortened(e)} is a formula of expectations; beside Recourse "
+                f"'{where.name}': {shortened(e)} is a formula of expectations; beside Recourse "
                 "only sums of E(...) times numbers are possible. Risk can be written with "
                 "variables: CVaR is t + E(excess)/(1 - level), with excess >= 0 and "
                 "excess >= loss - t in the Recourse."
             )
 
-        seen = scan(objective.expr)
-        check_contents(seen, objective, outside=True)
-        self._refuse_second(seen, objective)
-        exact, terms = split(objective.expr, formula)
+        seen = scan(expr)
+        check_contents(seen, where, outside=True)
+        self._refuse_second(seen, where)
+        exact, terms = split(expr, formula)
         self._collect(seen)
         expected = []
         for multiplier, node in terms:
             if node.explicit is not None:
                 raise ModelError(
-                    f"'{objective.name}': {node} has explicit scenarios, and the model has "
+                    f"'{where.name}': {node} has explicit scenarios, and the model has "
                     "Recourse; write the scenarios as data of a RandomParam."
                 )
             inside = scan(node.integrand)
-            self._check_inside(inside, objective)
+            self._check_inside(inside, where)
             self._collect(inside)
             expected.append((multiplier, node.integrand))
         return exact, expected
 
-    def _rows(self) -> tuple[list[TwoStageRow], list[TwoStageRow]]:
+    def _rows(self) -> tuple[list[TwoStageRow], list[TwoStageRow], list[MeanRow]]:
         first: list[TwoStageRow] = []
         second: list[TwoStageRow] = []
+        means: list[MeanRow] = []
         later = self._blocks_of_the_second_stage()
         for block in self._model.block_data_objects(active=True, descend_into=True):
             for c in block.component_data_objects(Constraint, active=True, descend_into=False):
                 lower, body, upper = asked(c, c.to_bounded_expression, raises=ModelError)
+                if id(block) not in later and scan(body).expectations:
+                    exact, expected = self._sum(c, body)
+                    low, up = self._bound(c, lower, -inf), self._bound(c, upper, inf)
+                    check_interval(c, low, up)
+                    means.append(MeanRow(c, low, exact, expected, up))
+                    continue
                 row = TwoStageRow(c, lower, body, upper)
                 if id(block) in later:
                     second.append(row)
@@ -115,7 +125,13 @@ class _Reader:
                 for part in (body, lower, upper):
                     if part is not None:
                         self._check_row(scan(part), c, id(block) in later)
-        return first, second
+        return first, second, means
+
+    def _bound(self, constraint: Any, bound: Any, absent: float) -> float:
+        if bound is None:
+            return absent
+        check_contents(scan(bound), constraint, outside=True)
+        return real(("a bound of", constraint), bound, infinite=True)
 
     def _blocks_of_the_second_stage(self) -> set[int]:
         return {
@@ -130,13 +146,6 @@ class _Reader:
         else:
             check_contents(seen, constraint, outside=True)
             self._refuse_second(seen, constraint)
-            if seen.expectations:
-                raise ModelError(
-                    f"Constraint '{constraint.name}' bounds an expectation, which is not possible "
-                    "beside Recourse over a distribution. Write the scenarios out with "
-                    "TransformationFactory('stochsqp.extensive_form'), or put the mean into the "
-                    "objective with a price."
-                )
         self._collect(seen)
 
     def _check_inside(self, seen: Contents, where: Any) -> None:

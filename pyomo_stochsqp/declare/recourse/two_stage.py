@@ -1,7 +1,8 @@
 r"""The record of a two-stage program, and numbers that depend on the scenario.
 
 min  sign * ( exact(x) + sum_i multiplier_i E[integrand_i(x, y, w)] )
-s.t. first rows in x,   second rows in x, y and w, in every scenario
+s.t. first rows in x,   second rows in x, y and w, in every scenario,
+     mean rows: bounds on sums like that of the objective
 """
 
 from __future__ import annotations
@@ -34,6 +35,17 @@ class TwoStageRow:
 
 
 @dataclass(frozen=True, eq=False)
+class MeanRow:
+    """lower <= exact + sum_i multiplier_i E[integrand_i] <= upper."""
+
+    component: Any
+    lower: float
+    exact: Any
+    expected: Sequence[tuple[Any, Any]]
+    upper: float
+
+
+@dataclass(frozen=True, eq=False)
 class TwoStage:
     """A validated model with Recourse."""
 
@@ -50,6 +62,7 @@ class TwoStage:
     expected: Sequence[tuple[Any, Any]]
     first_rows: Sequence[TwoStageRow]
     second_rows: Sequence[TwoStageRow]
+    mean_rows: Sequence[MeanRow]
     #: everything random, drawn together; where each RandomParam member finds its number
     source: Source
     leaves: dict[int, Leaf]

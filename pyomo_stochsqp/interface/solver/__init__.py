@@ -3,7 +3,7 @@
 solver            the new interface
 session           one run with everything that watches it
 results           what a solve returns
-two_stage         a solve with recourse, as results
+two_stage         a solve with recourse, as results; smooth_recourse, with nonlinear functions
 solution          a point and its multipliers, back into the model
 together          the same solve by all ranks of a communicator
 callback          what a user's function sees

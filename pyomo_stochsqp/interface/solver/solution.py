@@ -56,6 +56,10 @@ class StochSQPSolutionLoader(SolutionLoader):
         at_bound = (c.x <= problem.x_lower + near) | (c.x >= problem.x_upper - near)
         return cls(program, c.x, -s * c.y, np.where(at_bound, s * c.reduced_costs, 0.0))
 
+    def arrays(self) -> tuple[Vector, Vector | None, Vector | None]:
+        """Values, duals and reduced costs, in the program's order."""
+        return self._x, self._duals, self._reduced_costs
+
     @property
     def has_duals(self) -> bool:
         """Whether the point has multipliers (it could be evaluated)."""

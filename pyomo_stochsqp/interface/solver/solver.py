@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from math import inf
 from timeit import default_timer
@@ -19,6 +19,7 @@ from pyomo.core.staleflag import StaleFlagManager
 
 from ...compile.cache import CompilerCache
 from ...deadline import OutOfTime, time_limit
+from ...declare.recourse import NotAffineError
 from ...declare.recourse_block import with_recourse
 from ...errors import EmptyModelError, InfeasibleModelError
 from ...report.finished import FinishedRun
@@ -33,6 +34,7 @@ from .rescue import load_what_is_left
 from .results import StochSQPResults
 from .resume import continued
 from .session import run_session
+from .smooth_recourse import solve_smooth
 from .solution import StochSQPSolutionLoader
 from .threads import linear_algebra_threads
 from .together import Together
@@ -185,7 +187,9 @@ def _with_recourse(
         return _until(deadline, LEAST_TO_READ)
 
     with _timed(config.timer, "run"):
-        return solve_two_stage(model, options, config.tee, limited)
+        with suppress(NotAffineError):
+            return solve_two_stage(model, options, config.tee, limited)
+        return solve_smooth(model, options, config.tee, limited, deadline)
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from ...ranks import Crew, agree, fault_of_any
 from ...run import Outcome
 from ...run.checkpoint import probe_of
 from ...solve import Task
+from ...value_function import ValueFunction
 from .resume import labels_of
 
 logger = logging.getLogger("pyomo_stochsqp")
@@ -97,6 +98,7 @@ class Together:
         _warn_of_crowds(self._crew)
         labels = {**labels_of(task.program), "the bounds": _bounds(task)}
         agree(self._crew, labels, probe_of(task.oracle, task.oracle.problem.x0))
+        assert not isinstance(task.oracle, ValueFunction)
         self._passes = PassesOfRanks(self._crew, task.sampler, task.oracle.oracles)
 
     def served(self) -> Outcome:

@@ -1,0 +1,1 @@
+"""Smooth nonlinear recourse: derivatives, answers, what certificates take."""
