@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from pyomo_stochsqp import RandomParam
-from pyomo_stochsqp.declare.recourse import affine, read_two_stage
+from pyomo_stochsqp.declare.recourse import affine, leaves_of, read_two_stage
 from pyomo_stochsqp.recourse import Drawing
-from pyomo_stochsqp.recourse.scenarios import column_of
 
 _MODEL: list[Any] = []
 _ROWS: dict[str, np.ndarray] = {}
@@ -25,11 +24,9 @@ def prepare(model: Any, seed: int, count: int) -> None:
     batch = Drawing(matrices, seed, "monte_carlo").batch(1, 0, count)
     _MODEL[:] = [model]
     _ROWS.clear()
+    numbers = leaves_of(program, batch)
     for component in model.component_objects(RandomParam):
-        places = [program.leaves[id(member)] for member in component.values()]
-        _ROWS[component.name] = np.column_stack(
-            [column_of(program.source, place, batch) for place in places]
-        )
+        _ROWS[component.name] = np.column_stack([numbers(v) for v in component.values()])
 
 
 def outcome(model: Any, s: int) -> dict[Any, Any]:
