@@ -459,6 +459,90 @@ def farmer(left, right):
     right.legend()
 
 
+@figure(panels=2)
+def newsvendor_recourse(left, right):
+    module = example("newsvendor_recourse")
+    m = module.build()
+    pyo.SolverFactory("stochsqp").solve(m, gap=1e-4, seed=1)
+    q = np.linspace(70, 150, 200)
+    z = (q - module.MEAN) / module.DEVIATION
+    short = module.DEVIATION * (stats.norm.pdf(z) - z * stats.norm.sf(z))
+    left_over = q - module.MEAN + short
+    cost = module.NOW * q + module.HURRY * short - module.LEFT * left_over
+    left.plot(q, cost, color=BLUE, label="exact cost")
+    left.axvline(m.stock.value, color=RED, linestyle="--", label=f"found {m.stock.value:.2f}")
+    left.set(xlabel="order", ylabel="expected cost")
+    left.legend()
+    outcomes = pyomo_stochsqp.evaluate(m, samples=4096, seed=2).outcomes[m.cost]
+    right.hist(outcomes.values, bins=50, color=BLUE, alpha=0.6)
+    right.axvline(outcomes.mean, color=RED, linestyle=":", label=f"mean {outcomes.mean:.1f}")
+    right.set(xlabel="cost of a day", ylabel="days")
+    right.legend()
+
+
+@figure(panels=2)
+def lands(left, right):
+    module = example("lands")
+    m = module.build()
+    results = pyo.SolverFactory("stochsqp").solve(m, gap=2e-5, max_samples=60_000, seed=1)
+    place = np.arange(4)
+    found = [m.build[i].value for i in module.PLANTS]
+    left.bar(place - 0.2, found, 0.4, color=BLUE, label="found")
+    left.bar(place + 0.2, module.CAPACITY, 0.4, color=GREY, label="known optimum")
+    left.set_xticks(place, [f"plant {i}" for i in place])
+    left.set(ylabel="capacity")
+    left.legend(loc="upper left")
+    h = results.history
+    right.loglog(h["samples"], h["relative_gap_bound"], "o-", color=RED, markersize=3,
+                 label="certified gap")  # fmt: skip
+    away = np.abs(np.array(h["objective"]) / module.COST - 1)
+    right.loglog(h["samples"], away, "o", color=BLUE, markersize=3, label="estimate to optimum")
+    right.set(xlabel="scenarios drawn", ylabel="relative")
+    right.legend()
+
+
+@figure(panels=2)
+def farmer_yields(left, right):
+    module = example("farmer_yields")
+    m = module.build()
+    pyo.SolverFactory("stochsqp").solve(m, gap=1e-4, seed=1)
+    acres, profit = module.exact()
+    crops = list(module.CROPS)
+    place = np.arange(len(crops))
+    left.bar(place - 0.2, [m.acres[c].value for c in crops], 0.4, color=BLUE, label="found")
+    left.bar(place + 0.2, [acres[c] for c in crops], 0.4, color=GREY, label="exact")
+    left.set_xticks(place, crops)
+    left.set(ylabel="acres")
+    left.legend(loc="upper left")
+    profits = pyomo_stochsqp.evaluate(m, samples=4000, seed=2).outcomes[m.profit].values
+    right.hist(profits / 1000, bins=40, color=GREEN, alpha=0.7)
+    right.axvline(profit / 1000, color=RED, linestyle=":", label=f"mean {profit:,.0f}")
+    right.set(xlabel="profit in thousands", ylabel="scenarios")
+    right.legend()
+
+
+@figure()
+def unit_commitment(ax):
+    module = example("unit_commitment")
+    m = module.build()
+    pyo.SolverFactory("stochsqp").solve(m, gap=1e-3, seed=1)
+    colours = dict(zip(module.STATIONS, (BLUE, DARK, GREEN, RED), strict=True))
+    for k, (t, forecast) in enumerate(module.FORECAST.items()):
+        base = 0.0
+        for i, (*_, least, most) in module.STATIONS.items():
+            if m.on[i, t].value > 0.5:
+                label = i if t == "evening" else None
+                ax.bar(k, most, 0.5, base, color=colours[i], alpha=0.35, label=label)
+                ax.bar(k, least, 0.5, base, color=colours[i], alpha=0.7)
+                base += most
+        low, high = forecast * (1 + module.SPREAD * stats.norm.ppf([0.05, 0.95]))
+        ax.errorbar(k + 0.35, forecast, [[forecast - low], [high - forecast]], fmt="o",
+                    color="black", capsize=4, label="load" if k == 0 else None)  # fmt: skip
+    ax.set_xticks(range(3), list(module.FORECAST))
+    ax.set(ylabel="power (dark: least output)", xlim=(-0.6, 3.4))
+    ax.legend(loc="upper right")
+
+
 @figure()
 def cvar(ax):
     module = example("cvar")

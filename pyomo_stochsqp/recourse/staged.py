@@ -42,7 +42,7 @@ FIRST_SIZE, FIRST_REPLICATES, MOST_REPLICATES = 16, 16, 64
 FEWEST = 8
 #: the standard error of the objective, relative to the gap that is wanted; how many scenarios more
 #: than the stages may be spent on it, and how many where each of them is an integer program
-ERROR, SPENT, SPENT_ON_INTEGERS = 0.25, 100, 5
+ERROR, SPENT, SPENT_ON_INTEGERS = 0.5, 100, 5
 #: rounds of moving a decision to where everything seen is feasible
 ROUNDS = 60
 
