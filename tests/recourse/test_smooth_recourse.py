@@ -181,7 +181,7 @@ def test_mistakes_are_named():
     m = shortage()
     with pytest.raises(OptionError, match="callback= is not available"):
         solve(m, callback=print)
-    with pytest.raises(OptionError, match="exact_solver='highs' solves the samples of models with linear"):
+    with pytest.raises(OptionError, match="exact_solver='highs' solves the samples"):
         solve(m, exact_solver="highs")
     m = licences()
     m.x.value = 0.3
