@@ -86,3 +86,22 @@ def test_too_many_scenarios_for_blocks():
     with pytest.raises(ModelError, match="too many for blocks"):
         FORM.create_using(m, n_scenarios=10)
     assert len(FORM.create_using(m, n_scenarios=10, sample_finite=True).second_in) == 10
+
+
+@pytest.mark.parametrize("place", ["bound of a row", "bound of a variable"])
+def test_numbers_of_the_second_stage_alone_are_not_missed_once_it_is_written_out(place):
+    """They are nowhere but in what was the Recourse, left and right of rows and in bounds."""
+    m = pyo.ConcreteModel()
+    m.k = pyo.Var(bounds=(0, 10))
+    m.d = RandomParam(data=[1.0, 2.0, 5.0])
+
+    @Recourse(m)
+    def second(b):
+        b.y = pyo.Var(bounds=(m.d, None) if place == "bound of a variable" else (0, None))
+        b.meet = pyo.Constraint(expr=b.y >= (0 if place == "bound of a variable" else m.d))
+        b.cap = pyo.Constraint(expr=b.y <= m.k)
+
+    m.obj = pyo.Objective(expr=m.k + E(m.second.y))
+    written = pyo.TransformationFactory("stochsqp.extensive_form").create_using(m)
+    pyo.SolverFactory("stochsqp").solve(written)
+    assert written.k.value == pytest.approx(5.0, abs=1e-4)

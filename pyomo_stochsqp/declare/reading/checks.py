@@ -211,6 +211,7 @@ def check_every_source_is_used(model: Any, used: set[int]) -> None:
 def _all_expressions(model: Any) -> Iterable[Any]:
     """Expressions of all components, deactivated ones too: they may be switched on again."""
     for data in model.component_data_objects((Objective, Constraint, Expression)):
-        expr = data.body if isinstance(data.ctype, type) and data.ctype is Constraint else data.expr
-        if expr is not None:
-            yield expr
+        parts = (data.lower, data.body, data.upper) if data.ctype is Constraint else (data.expr,)
+        yield from (part for part in parts if part is not None)
+    for v in model.component_data_objects(Var):
+        yield from (bound for bound in (v.lower, v.upper) if bound is not None)
