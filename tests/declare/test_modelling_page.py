@@ -8,8 +8,10 @@ import pytest
 PAGE = Path(__file__).parents[2] / "docs" / "modelling.md"
 
 
-def test_every_block_runs(capsys):
+def test_every_block_runs(capsys, monkeypatch, tmp_path):
     import pyomo.environ as pyo
+
+    monkeypatch.chdir(tmp_path)  # the page writes a file
 
     for name in ("stochsqp", "appsi_highs"):
         if not pyo.SolverFactory(name).available(exception_flag=False):
