@@ -9,13 +9,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "modelling.md"
 
 
 def test_every_block_runs(capsys, monkeypatch, tmp_path):
-    import pyomo.environ as pyo
-
     monkeypatch.chdir(tmp_path)  # the page writes a file
-
-    for name in ("stochsqp", "appsi_highs"):
-        if not pyo.SolverFactory(name).available(exception_flag=False):
-            pytest.skip(f"{name} is not installed")
     text = PAGE.read_text()
     blocks = list(re.finditer(r"```python\n(.*?)```", text, flags=re.DOTALL))
     assert len(blocks) > 15
