@@ -72,9 +72,14 @@ class SampleAverage:
         return sum(sample.scenarios for sample in self._samples)
 
     def evaluate(self, x: Vector) -> Estimate:
-        if self._seen is None or not (self._seen[0] is x or np.array_equal(self._seen[0], x)):
+        if self._seen is None or not self.knows(x):
             self._seen = (x, self._estimated(x))
         return self._seen[1]
+
+    def knows(self, x: Vector) -> bool:
+        """Whether these are the last point's values."""
+        seen = self._seen
+        return seen is not None and (seen[0] is x or np.array_equal(seen[0], x))
 
     def _estimated(self, x: Vector) -> Estimate:
         if len(self._samples) == 1:

@@ -81,6 +81,8 @@ class Arithmetic:
     def divide(self, a: Number, b: Number) -> Number:
         if b.v == 0:
             return self._undefined(a, b)
+        if self._noise:  # as others may do it: then x/x has derivatives that cancel
+            return self.multiply(a, self._fixed_power(b, Long(-1)))
         q, g, H = a.v / b.v, a.g, a.H
         if b.g is not None:
             g = -q * b.g / b.v if g is None else (g - q * b.g) / b.v

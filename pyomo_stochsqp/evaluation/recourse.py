@@ -23,7 +23,6 @@ from ..errors import ModelError
 from ..oracle import EVALUATION_STREAM
 from ..recourse import BatchDrawing, decision_of, prices_of, reacting
 from ..recourse.reacting import Reacting
-from ..sample.rows import whole_batch
 from .outcomes import Outcome, Outcomes
 from .values import Evaluation, Value, requirement
 
@@ -55,7 +54,7 @@ def evaluate_recourse(
     drawing, second = BatchDrawing(program.source, seed), reacting(program, x, prices_of(program))
     size = program.source.size
     if size is not None and size <= samples:
-        batches = [whole_batch(program.source)]
+        batches = [drawing.everything()]
     else:
         each = samples // REPLICATES
         batches = [drawing.batch(EVALUATION_STREAM, r, each) for r in range(REPLICATES)]

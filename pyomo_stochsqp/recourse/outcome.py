@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..declare.recourse import AffineTwoStage
 from ..method import Stop
 from ..run.history import History
 from .gap import Gap
@@ -25,7 +24,8 @@ COLUMNS = (
 class TwoStageOutcome:
     """A decision, what is certified of it, and how it was found."""
 
-    program: AffineTwoStage
+    #: left out where an outcome travels between ranks
+    program: Any
     stop: Stop
     message: str
     x: Array | None

@@ -47,6 +47,8 @@ class Replicates:
     ):
         self._p, self._drawing, self._solver, self._work = program, drawing, solver, work
         self._second = SecondStage(program)
+        #: the last solution of a sample that this rank has found
+        self.some: Array | None = None
         self._integer = bool(program.x_integer.any() or program.y_integer.any())
 
     def solved(
@@ -75,6 +77,10 @@ class Replicates:
         self, sample: Scenarios, x: Array | None, cuts: Sequence[Cut], seconds: float
     ) -> Replicate:
         solved = self._solver.solve(sample, cuts, seconds)
+        if solved.x.size:
+            self.some = solved.x
+        if solved.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
         if solved.status is Status.LIMIT and not np.isfinite(solved.bound):
             raise OutOfTime
         made = Replicate(solved, np.nan, 0, [], [])

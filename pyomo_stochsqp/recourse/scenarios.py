@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..declare.program import Batch, Source
+from ..declare.program import Batch, Part, Source
 from ..declare.recourse import AffineTwoStage, leaves_of
 from ..errors import DataError
 from ..sample.draws import Name, SourceDraws
+from ..sample.reading import Reading
 from ..sample.rows import joined, whole_batch
 
 Array = NDArray[np.float64]
@@ -88,12 +89,20 @@ class BatchDrawing:
             method = DEFAULT if spread else "monte_carlo"
         elif method != "monte_carlo" and not spread:
             method = "monte_carlo"
+        self._source = source
         self._draws = SourceDraws(seed, 0, source, method)
+        self._tables = _Tables(source)
 
     def batch(self, stream: int, block: int, count: int) -> Batch:
         """So many rows."""
         name = Name(stream, block, count, count)
-        return joined(self._draws.drawn(self._draws.chunks(name, 0, count)), count)
+        return self._tables.read(
+            joined(self._draws.drawn(self._draws.chunks(name, 0, count)), count)
+        )
+
+    def everything(self) -> Batch:
+        """All rows of finite data."""
+        return self._tables.read(whole_batch(self._source))
 
 
 class Drawing(BatchDrawing):
@@ -109,7 +118,36 @@ class Drawing(BatchDrawing):
 
     def whole(self) -> Scenarios:
         """All scenarios of finite data."""
-        return numbers(self._program, whole_batch(self._program.origin.source))
+        return numbers(self._program, self.everything())
+
+
+class _Tables:
+    """Rows of tables in files. A table in which few rows cost as much as all of them is read once,
+    if there is room for it."""
+
+    def __init__(self, source: Source):
+        stored = any(part.stored for part in source.parts)
+        self._reading = Reading(source) if stored else None
+        self._parts = source.parts
+        self._held: dict[int, tuple[Array, ...]] = {}
+
+    def read(self, batch: Batch) -> Batch:
+        """A batch with the rows in place of their numbers."""
+        if self._reading is None:
+            return batch
+        parts = [
+            self._rows(self._reading, p, part, drawn) if part.stored else drawn
+            for p, (part, drawn) in enumerate(zip(self._parts, batch.parts, strict=True))
+        ]
+        return Batch(batch.size, tuple(parts), batch.weights)
+
+    def _rows(self, reading: Reading, p: int, part: Part, drawn: Any) -> tuple[Array, ...]:
+        if p not in self._held:
+            size = part.size or 0
+            if not (reading.scans and reading.holds(size)):
+                return reading.fields(part, drawn)
+            self._held[p] = reading.fields(part, slice(0, size))
+        return tuple(field[drawn] for field in self._held[p])
 
 
 def numbers(program: AffineTwoStage, batch: Batch) -> Scenarios:

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..deadline import check_time
+from ..deadline import OutOfTime, check_time, seconds_left
 from ..declare.recourse import AffineTwoStage
-from .programs import Cut, LinearProgram, Status, loaded, status_of
+from .programs import Cut, LinearProgram, Status, loaded, run_highs, status_of
 from .scenarios import Scenarios
 
 Array = NDArray[np.float64]
@@ -84,7 +84,6 @@ class SecondStage:
             for (i, j), entry in zip(self._random_entries, to.W[s], strict=True):
                 solver.changeCoeff(i, j, entry)
             solver.changeRowsBounds(self._rows.size, self._rows, lower[s], upper[s])
-            solver.run()
             status = self._decided()
             if status is Status.OPTIMAL:
                 found.values[s] = solver.getInfo().objective_function_value
@@ -105,12 +104,26 @@ class SecondStage:
         return found
 
     def _decided(self) -> Status:
-        """The status of the run; trouble that comes from the old basis is tried again without."""
-        status = status_of(self._solver)
-        if status in (Status.LIMIT, Status.FAILED):
+        """Run; trouble that comes from the old basis is tried again without it."""
+        status = self._run()
+        if status is Status.FAILED:
             self._solver.clearSolver()
+            status = self._run()
+        return status
+
+    def _run(self) -> Status:
+        if not self._integer:
             self._solver.run()
-            status = status_of(self._solver)
+            return status_of(self._solver)
+        left = seconds_left()  # one program may take for ever
+        if np.isfinite(left):
+            self._solver.setOptionValue("time_limit", max(left, 0.0))
+        run_highs(self._solver)
+        status = status_of(self._solver)
+        if status is Status.LIMIT:
+            raise OutOfTime
+        if status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
         return status
 
     def _cut(self, x: Array, to: Scenarios, s: int, lower: Array, upper: Array) -> Cut | None:

@@ -46,7 +46,7 @@ def solve_recourse(
     direct = name in ("auto", "highs")
     solver = SampledSolver(program, gap) if direct else PyomoSampledSolver(program, gap, name)
     if is_small(program):
-        return solve_exactly(program, solver, seed, wanted)
+        return solve_exactly(program, solver, seed, wanted, work)
     most = inf if options["max_samples"] is None else options["max_samples"]
     settings = Settings(wanted, seed, options["sampling"], most)
     return Staged(program, settings, solver, work, watcher).run()

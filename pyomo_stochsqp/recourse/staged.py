@@ -86,13 +86,16 @@ class Staged:
 
     def run(self) -> TwoStageOutcome:
         """Until the gap is small enough, or a limit is reached."""
-        try:
-            stop, message = self._stages()
-        except OutOfTime:
-            stop, message = Stop.TIME_LIMIT, ""
-        except KeyboardInterrupt:
-            stop, message = Stop.INTERRUPTED, ""
-        x, gap = (self._last, None) if self._best is None else self._best
+        with self._work.patiently():
+            try:
+                stop, message = self._stages()
+            except OutOfTime:
+                stop, message = Stop.TIME_LIMIT, ""
+            except KeyboardInterrupt:
+                stop, message = Stop.INTERRUPTED, "Ctrl-C was pressed"
+            x, gap = (self._last, None) if self._best is None else self._best
+            if x is None and stop in (Stop.TIME_LIMIT, Stop.INTERRUPTED):
+                x = self._work.any_of(self._replicates.some)
         return TwoStageOutcome(
             self._p, stop, message, x, gap, *self._duals, self._samples, self._stage,
             perf_counter() - self._began, self._settings.seed, self._history,

@@ -25,6 +25,9 @@ except ImportError:  # not on this system
 
 _CREATE = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
+#: tries to get a lock that its last owner removes at the same moment
+ATTEMPTS = 100
+
 
 class SafeFile:
     """``with SafeFile(path) as file`` checks that it can be written, and keeps others away."""
@@ -51,9 +54,7 @@ class SafeFile:
 
     def __exit__(self, *_: object) -> None:
         if self._lock is not None:
-            with suppress(OSError):
-                os.unlink(self._lock_path)
-            os.close(self._lock)
+            self._unlock(self._lock)
             self._lock = None
 
     def write(self, content: Any) -> None:
@@ -123,7 +124,7 @@ class SafeFile:
         """A handle that holds the lock; None where the file system has no locks."""
         if fcntl is None:
             return None
-        while True:
+        for _ in range(ATTEMPTS):
             try:
                 handle = os.open(self._lock_path, _CREATE, 0o666)
             except OSError:
@@ -135,12 +136,21 @@ class SafeFile:
             except FileNotFoundError:
                 pass  # whoever held it has just removed it
             except BlockingIOError:
-                os.close(handle)
+                with suppress(OSError):
+                    os.close(handle)
                 raise CheckpointError(
                     f"checkpoint='{self.path}' is being written by another run. Give every run a "
                     "file of its own, or wait until the other one has ended."
                 ) from None
             except OSError:
-                os.close(handle)
+                self._unlock(handle)
                 return None
+            with suppress(OSError):
+                os.close(handle)
+        return None
+
+    def _unlock(self, handle: int) -> None:
+        with suppress(OSError):
+            os.unlink(self._lock_path)
+        with suppress(OSError):  # it is closed even then
             os.close(handle)

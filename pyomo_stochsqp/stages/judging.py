@@ -77,6 +77,18 @@ class Judging:
             return self._left_saddle(state, certificate)
         return replace(state, blur=ACCURACY * certificate.displacement_error)
 
+    def recalled(self, state: StagedState, sample: StageSample) -> None:
+        """What a look has left behind is there again when a run is continued after it: the mean of
+        replicates has not the last digits that all scenarios together have."""
+        known, attempt = state.certificate, state.attempt
+        first = attempt.inner.k == 0 and not (attempt.number or attempt.resized or attempt.again)
+        if not (first and sample.replicates and known is not None) or sample.nlp.knows(state.x):
+            return
+        if np.array_equal(known.x, state.x):
+            made = self._certify(state, sample, self._look(state, known.confidence))
+            if not isinstance(made, EvaluationIssue):
+                sample.nlp.remember(state.x, made[1].mean())
+
     def judged(self, state: StagedState, sample: StageSample) -> StagedState:
         """The certificate of the exact program's solution: it needs no fresh scenarios."""
         made = self._certify(state, sample, self._look(state, EXACTLY))
@@ -139,6 +151,7 @@ class Judging:
         made = self._certify(moved, sample, self._look(moved, certificate.confidence))
         if isinstance(made, EvaluationIssue) or not self._tolerances.met(made[0]):
             return state
+        sample.nlp.remember(moved.x, made[1].mean())
         return replace(moved, certificate=made[0], best=made[0])
 
     def _polished(

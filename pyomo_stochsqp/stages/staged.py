@@ -108,6 +108,7 @@ class Staged:
         if state.phase == "open":
             return self._opened(state)
         sample = self._sample(state)
+        self._judging.recalled(state, sample)
         state, ending = self._solving.stepped(state, sample)
         if ending is not None:
             return self._closed(state, ending)

@@ -73,8 +73,8 @@ def test_every_end_is_heard_of_on_all_ranks():
 
     assert all("the simulator has crashed" in text for text in words("worker"))
     assert words("worker")[0].startswith("DataError") and "on rank 1" in words("worker")[0]
-    assert words("callback")[0].startswith("KeyError")
-    assert all("RankError rank 0 failed: KeyError" in text for text in words("callback")[1:])
+    assert words("callback")[0].startswith("CallbackError") and "KeyError" in words("callback")[0]
+    assert all("RankError rank 0 failed: CallbackError" in text for text in words("callback")[1:])
     assert all("The ranks have built different models" in text for text in words("differ"))
     assert words("limit") == ["maxTimeLimit"] * 3
     assert words("interrupted") == ["interrupted"] * 3

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pyomo.core.expr import value
 
+from ...given import real
 from ..program import Batch
+from ..randomness.tables import Table
 from .two_stage import TwoStage
 
 Array = NDArray[np.float64]
@@ -30,10 +31,13 @@ def leaves_of(program: TwoStage, batch: Batch) -> Callable[[Any], Any]:
 def _column(program: TwoStage, leaf: Any, batch: Batch) -> Any:
     place = program.leaves.get(id(leaf))
     if place is None:
-        return value(leaf)
+        return real(leaf, leaf)
     part, drawn = program.source.parts[place.part], batch.parts[place.part]
     if isinstance(drawn, tuple):
         return np.asarray(drawn[place.field][:, place.column], dtype=float)
-    column = part.fields[place.field].matrix[:, [place.column]]
+    matrix = part.fields[place.field].matrix
+    if part.stored:
+        return Table(matrix).rows(drawn)[:, place.column]
+    column = matrix[:, [place.column]]
     column = column.toarray() if hasattr(column, "toarray") else np.asarray(column)
     return np.asarray(column.ravel()[drawn], dtype=float)

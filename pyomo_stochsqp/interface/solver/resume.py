@@ -35,9 +35,9 @@ def labels_of(program: StochasticProgram) -> dict[str, str]:
     """Texts that must be equal where a run is continued."""
     return {
         "the version of pyomo_stochsqp": VERSION,
-        "the list of variables": _digest(v.name for v in program.variables),
-        "the list of constraints": _digest(r.component.name for r in program.rows),
-        "the list of random sources": _digest(f"{s.name}, {s.size}" for s in program.sources),
+        "the list of variables": listed(v.name for v in program.variables),
+        "the list of constraints": listed(r.component.name for r in program.rows),
+        "the list of random sources": listed(f"{s.name}, {s.size}" for s in program.sources),
     }
 
 
@@ -49,7 +49,7 @@ def identity_of(setup: Setup) -> Identity:
     labels = {
         **labels_of(program),
         "the sense of the objective": "minimise" if program.sign > 0 else "maximise",
-        "the suffix scaling_factor": _digest(repr(np.asarray(f).tolist()) for f in given),
+        "the suffix scaling_factor": listed(repr(np.asarray(f).tolist()) for f in given),
     }
     parts = [part for source in program.sources for part in source.parts]
     weighted = [part for part in parts if part.weights is not None]
@@ -117,7 +117,7 @@ def _named(value: Any) -> Any:
     return f"{_FUNCTION}{getattr(value, '__qualname__', type(value).__qualname__)}"
 
 
-def _digest(names: Iterable[str]) -> str:
+def listed(names: Iterable[str]) -> str:
     """Readable for a few names, and never long."""
     names = list(names)
     if len(names) <= 3:

@@ -76,7 +76,7 @@ class StochSQP(SolverBase):
 
     def solve(self, model: Any, **kwds: Any) -> StochSQPResults:
         """Solve a model. Keywords are the entries of ``config``, for this solve only."""
-        began = default_timer()
+        began, version = default_timer(), self.version()
         stamp = datetime.datetime.now(datetime.timezone.utc)
         config = self.config(value=kwds, preserve_implicit=True)
         timer = config.timer = config.timer or HierarchicalTimer()
@@ -84,15 +84,16 @@ class StochSQP(SolverBase):
         limit = inf if config.time_limit is None else config.time_limit
         StaleFlagManager.mark_all_as_stale()
         recourse = with_recourse(model)
+        found: list[StochSQPResults] = []
         with (
             linear_algebra_threads(given.get("threads", 1)),
-            Together(None if recourse else given.get("comm")) as ranks,
+            Together(given.get("comm")) as ranks,
         ):
             try:
                 if recourse:
-                    results = _with_recourse(model, given, config, began + limit)
+                    results = _with_recourse(model, given, config, ranks, began + limit)
                 else:
-                    results = self._solved(model, given, config, ranks, began + limit)
+                    results = self._solved(model, given, config, ranks, began + limit, found)
             except EmptyModelError as error:
                 results = _without_a_run(model, TerminationCondition.emptyModel, str(error))
             except InfeasibleModelError as error:
@@ -100,11 +101,13 @@ class StochSQP(SolverBase):
             except OutOfTime:
                 results = _without_a_run(model, TerminationCondition.maxTimeLimit, _COMPILING)
             except BaseException as error:
+                if found:  # Ctrl-C just now: the run is over
+                    error.solution_loader = found[0].solution_loader  # type: ignore[attr-defined]
                 if config.load_solutions:
                     load_what_is_left(error)
                 raise
         results.solver_name = self.name
-        results.solver_version = self.version()
+        results.solver_version = version
         results.solver_config = config
         results.timing_info.start_timestamp = stamp
         results.timing_info.timer = timer
@@ -119,7 +122,9 @@ class StochSQP(SolverBase):
         config: StochSQPConfig,
         ranks: Together,
         deadline: float,
+        found: list[StochSQPResults],
     ) -> StochSQPResults:
+        """The results, which are put into ``found`` before files and processes are closed."""
         checkpoint = None
         with ranks.faults():
             if given.get("resume") is not None and ranks.leads:
@@ -130,9 +135,10 @@ class StochSQP(SolverBase):
         with ExitStack() as stack:
             with ranks.faults():
                 file = _checkpoint_file(options, ranks, stack)
-            return self._run(
-                model, given, options, config, ranks, deadline, checkpoint, file, stack
+            found.append(
+                self._run(model, given, options, config, ranks, deadline, checkpoint, file, stack)
             )
+        return found[0]
 
     def _run(
         self,
@@ -179,16 +185,18 @@ def _checkpoint_file(
 
 
 def _with_recourse(
-    model: Any, given: dict[str, Any], config: StochSQPConfig, deadline: float
+    model: Any, given: dict[str, Any], config: StochSQPConfig, ranks: Together, deadline: float
 ) -> StochSQPResults:
-    options = validated(given)
+    with ranks.faults():
+        options = validated(given)
+    options = ranks.common(options)
 
     def limited() -> AbstractContextManager[None]:
         return _until(deadline, LEAST_TO_READ)
 
     with _timed(config.timer, "run"):
         with suppress(NotAffineError):
-            return solve_two_stage(model, options, config.tee, limited)
+            return solve_two_stage(model, options, config.tee, ranks, limited)
         return solve_smooth(model, options, config.tee, limited, deadline)
 
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from ...deadline import OutOfTime
 from ...errors import EmptyModelError, InfeasibleModelError, MissingLibraryError
+from ...oracle import Vector
 from ...oracles import PassesOfRanks
 from ...ranks import Crew, agree, fault_of_any
 from ...run import Outcome
@@ -30,7 +31,8 @@ from .resume import labels_of
 logger = logging.getLogger("pyomo_stochsqp")
 
 #: options that decide what is evaluated and how results are read: rank 0's count
-COMMON = ("seed", "sampling", "replacement", "jit", "tol_feas", "tol_opt", "batch_size")
+COMMON = ("seed", "sampling", "replacement", "jit", "tol_feas", "tol_opt", "batch_size",
+          "gap", "max_samples")  # fmt: skip
 #: what ends a solve without being a mistake
 ENDINGS = (EmptyModelError, InfeasibleModelError, OutOfTime)
 
@@ -95,11 +97,16 @@ class Together:
         """Compare the models; from now on large samples are evaluated by all."""
         if self._crew is None:
             return
-        _warn_of_crowds(self._crew)
         labels = {**labels_of(task.program), "the bounds": _bounds(task)}
-        agree(self._crew, labels, probe_of(task.oracle, task.oracle.problem.x0))
+        self.compare(labels, probe_of(task.oracle, task.oracle.problem.x0))
         assert not isinstance(task.oracle, ValueFunction)
         self._passes = PassesOfRanks(self._crew, task.sampler, task.oracle.oracles)
+
+    def compare(self, labels: Mapping[str, str], numbers: Vector) -> None:
+        """Raise on all ranks unless they have built the same."""
+        if self._crew is not None:
+            _warn_of_crowds(self._crew)
+            agree(self._crew, labels, numbers)
 
     def served(self) -> Outcome:
         """The outcome of rank 0's run, after answering all of its questions."""

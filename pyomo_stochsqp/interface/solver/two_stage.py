@@ -8,6 +8,7 @@ from math import inf
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from pyomo.contrib.solver.common.results import SolutionStatus
 from pyomo.contrib.solver.common.solution_loader import NoSolutionSolutionLoader
 
@@ -16,20 +17,27 @@ from ...method import Stop
 from ...recourse import SharedWork, TwoStageOutcome, read_recourse, solve_recourse
 from ...report.two_stage import CertifiedDecision, FinishedTwoStage, TwoStageLog
 from .results import TERMINATION, StochSQPResults
+from .resume import listed
 from .solution import StochSQPSolutionLoader
+from .together import Together
+
+Array = NDArray[np.float64]
 
 
 def solve_two_stage(
     model: Any,
     options: Mapping[str, Any],
     streams: Sequence[Any],
+    ranks: Together,
     limited: Callable[[], Any],
 ) -> StochSQPResults:
     """Read, solve, report; ``limited`` is the time limit of all that."""
     work = SharedWork(options["comm"])
     with limited():
-        program = read_recourse(model, options)
+        with ranks.faults():
+            program = read_recourse(model, options)
         p = program.origin
+        ranks.compare(*_described(program))
         log = TwoStageLog(streams if work.rank == 0 else (), p.sign)
         log.write(_banner(program))
         outcome = solve_recourse(program, options, work, log.stage)
@@ -43,6 +51,22 @@ def solve_two_stage(
     results = _results(model, outcome, run)
     results.solver_log = log.text
     return results
+
+
+def _described(program: AffineTwoStage) -> tuple[dict[str, str], Array]:
+    """What is compared between ranks: names, and numbers that are not random."""
+    p = program.origin
+    labels = {
+        "the list of variables": listed(v.name for v in (*p.first, *p.second)),
+        "the list of constraints": listed(
+            row.component.name for row in (*p.first_rows, *p.second_rows)
+        ),
+        "the random source": f"{p.source.name}, {p.source.size}",
+    }
+    a = program
+    entries = (a.A.entries, a.T.entries, a.W.entries, a.c, a.q, a.lower, a.upper)
+    numbers = [e.base for e in entries] + [a.x_lower, a.x_upper, a.row_lower, a.row_upper]
+    return labels, np.concatenate(numbers)
 
 
 def _banner(program: AffineTwoStage) -> str:

@@ -9,7 +9,15 @@ through_pyomo     the same by any solver that Pyomo knows
 
 from .cut import Cut
 from .extensive import SampledSolver
-from .linear_program import LinearProgram, Solved, Status, loaded, solve_program, status_of
+from .linear_program import (
+    LinearProgram,
+    Solved,
+    Status,
+    loaded,
+    run_highs,
+    solve_program,
+    status_of,
+)
 from .sample_problem import first_stage, sample_problem
 from .through_pyomo import PyomoSampledSolver, check_solver
 
@@ -23,6 +31,7 @@ __all__ = [
     "check_solver",
     "first_stage",
     "loaded",
+    "run_highs",
     "sample_problem",
     "solve_program",
     "status_of",

@@ -2,11 +2,13 @@ r"""One linear or mixed-integer program by HiGHS, with the bound that its dual p
 
     min c'x   s.t.   row_lower <= A x <= row_upper,   lower <= x <= upper,   some x_j integer
 
-HiGHS is optional: it is imported here, where it is first needed.
+HiGHS is optional: it is imported here, where it is first needed. It runs in a thread, so that
+Ctrl-C is heard: what was found until then is not lost.
 """
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
@@ -27,6 +29,7 @@ class Status(Enum):
     INFEASIBLE = "infeasible"
     UNBOUNDED = "unbounded"
     LIMIT = "out of time"
+    INTERRUPTED = "Ctrl-C"
     FAILED = "numerical trouble"
 
 
@@ -101,9 +104,34 @@ def status_of(solver: Any) -> Status:
         return Status.INFEASIBLE
     if ended == status.kUnbounded:
         return Status.UNBOUNDED
+    if ended == status.kInterrupt:
+        return Status.INTERRUPTED
     if ended in (status.kTimeLimit, status.kIterationLimit, status.kSolutionLimit):
         return Status.LIMIT
     return Status.FAILED
+
+
+def run_highs(solver: Any) -> None:
+    """Run HiGHS; Ctrl-C ends it early."""
+    if threading.current_thread() is not threading.main_thread():
+        solver.run()
+        return
+    if not solver.HandleUserInterrupt:
+        solver.HandleUserInterrupt = True
+    ended = threading.Event()  # Thread.join is no longer right after it was interrupted
+
+    def run() -> None:
+        try:
+            solver.run()
+        finally:
+            ended.set()
+
+    threading.Thread(target=run, daemon=True).start()
+    while not ended.is_set():
+        try:
+            ended.wait()
+        except KeyboardInterrupt:
+            solver.cancelSolve()
 
 
 def solve_program(
@@ -114,13 +142,13 @@ def solve_program(
     if np.isfinite(seconds):
         options["time_limit"] = max(seconds, 0.0)
     solver = loaded(program, **options)
-    solver.run()
+    run_highs(solver)
     status = status_of(solver)
     undecided = solver.getModelStatus() == highs().HighsModelStatus.kUnboundedOrInfeasible
     if undecided or (status is Status.FAILED and method != "simplex"):
         solver.setOptionValue("presolve", "off")
         solver.setOptionValue("solver", "simplex")
-        solver.run()
+        run_highs(solver)
         status = status_of(solver)
     if solver.getModelStatus() == highs().HighsModelStatus.kUnboundedOrInfeasible:
         anything = replace(program, cost=np.zeros_like(program.cost))
@@ -131,12 +159,12 @@ def solve_program(
 
 def _solved(solver: Any, status: Status, integer: bool) -> Solved:
     info, solution = solver.getInfo(), solver.getSolution()
-    if status not in (Status.OPTIMAL, Status.LIMIT) or not solution.value_valid:
-        bound = info.mip_dual_bound if integer and status is Status.LIMIT else -np.inf
-        return Solved(status, bound)
+    early = status in (Status.LIMIT, Status.INTERRUPTED)
+    if not (early or status is Status.OPTIMAL) or not solution.value_valid:
+        return Solved(status, info.mip_dual_bound if integer and early else -np.inf)
     x, value = np.array(solution.col_value), info.objective_function_value
     if integer:
         return Solved(status, info.mip_dual_bound, value, x)
-    if status is Status.LIMIT:
+    if early:
         return Solved(status)
     return Solved(status, value, value, x, np.array(solution.row_dual))

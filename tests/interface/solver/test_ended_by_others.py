@@ -141,3 +141,15 @@ def test_sigterm_during_the_last_certificates_is_passed_on(tmp_path, at_the_last
     assert results.iteration_count == 5
     at_the_last_look.clear()
     same(staged(max_iter=5), staged(max_iter=5, resume=path))
+
+
+@BOTH
+def test_ctrl_c_just_after_the_run_leaves_its_point(monkeypatch, solve):
+    def closing(self):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pyomo_stochsqp.solve.Task.close", closing)
+    m = tilting()
+    with pytest.raises(KeyboardInterrupt):
+        solve(m, seed=4)
+    assert m.x.value == pytest.approx(TILT_X, abs=0.1)
