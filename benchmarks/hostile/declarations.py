@@ -24,7 +24,7 @@ import numpy as np
 import pyomo.environ as pyo
 
 import pyomo_stochsqp
-from benchmarks.hostile import bad_models, bad_values
+from benchmarks.hostile import bad_models, bad_recourse, bad_values
 from pyomo_stochsqp.errors import StochSQPError
 
 PACKAGE = str(Path(pyomo_stochsqp.__file__).parent)
@@ -54,6 +54,7 @@ def cases(seed: int) -> Iterator[tuple[str, Callable[[], Any], str]]:
         yield name, build, "w"
     for name, (build, component) in bad_models.CASES.items():
         yield name, build, component
+    yield from bad_recourse.cases(np.random.default_rng(seed))
 
 
 def verdict(build: Callable[[], Any], component: str) -> tuple[str, str]:

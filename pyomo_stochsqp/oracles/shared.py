@@ -19,7 +19,7 @@ from .model import ModelOracle
 from .passes import Pass, Share, Terms, divided, seconds, share_of
 
 #: estimated seconds that sharing a pass must save
-LEAST_SAVING = 1e-3
+LEAST_SAVING = 5e-3
 
 
 @dataclass(frozen=True)

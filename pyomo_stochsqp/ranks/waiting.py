@@ -2,7 +2,7 @@ r"""Receiving messages without keeping a core busy.
 
 MPI's own receive spins, and a rank that spins takes a core from somebody who works. Here a rank
 looks for the message, at once and again for a moment; then it sleeps between two looks for a
-twentieth of the time it has waited so far. So waiting costs little, and is never prolonged by more
+fiftieth of the time it has waited so far. So waiting costs little, and is never prolonged by more
 than that share.
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 #: seconds of looking without sleep; the share of the time waited that a sleep takes, and its end
-AT_ONCE, SHARE, LONGEST = 5e-4, 0.05, 5e-3
+AT_ONCE, SHARE, LONGEST = 5e-4, 0.02, 1e-3
 
 
 def receive(comm: Any, source: int, tag: int, between: Callable[[], None] | None = None) -> Any:

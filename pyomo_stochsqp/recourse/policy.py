@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from pyomo.common.collections import ComponentMap
-from pyomo.core.expr import value
 
 from ..declare.randomness.random_param import RandomParam
 from ..declare.recourse import TwoStage, read_two_stage
@@ -86,7 +85,7 @@ class Policy:
 
         def lookup(leaf: Any) -> Any:
             number = known.get(id(leaf))
-            return value(leaf) if number is None else number
+            return real(leaf, leaf) if number is None else number
 
         found = self._second.react(lookup, 1, True, 1)
         cost = p.sign * float(found.values[0])

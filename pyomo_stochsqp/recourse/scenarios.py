@@ -178,7 +178,7 @@ def looked_up(program: AffineTwoStage, lookup: Callable[[Any], Any], weights: Ar
 
 
 def _check(made: Scenarios) -> None:
-    """Numbers are finite, whatever was drawn, and no row or bound demands infinity."""
+    """Numbers are finite, whatever was drawn, but for bounds that are absent."""
     p, rows, y = made.program, made.program.origin.second_rows, made.program.origin.second
     objective = p.origin.objective_component
     for which, numbers, place in (
@@ -190,14 +190,16 @@ def _check(made: Scenarios) -> None:
     ):
         if which.random:
             _refuse(numbers, ~np.isfinite(numbers), place)
-    for which, bounds, infinity, place in (
-        (p.lower, made.lower, np.inf, lambda i: rows[i].component),
-        (p.upper, made.upper, -np.inf, lambda i: rows[i].component),
-        (p.y_lower, made.y_lower, np.inf, lambda j: y[j]),
-        (p.y_upper, made.y_upper, -np.inf, lambda j: y[j]),
+    for which, bounds, named in (
+        (p.lower, made.lower, [row.component for row in rows]),
+        (p.upper, made.upper, [row.component for row in rows]),
+        (p.y_lower, made.y_lower, y),
+        (p.y_upper, made.y_upper, y),
     ):
         if which.random:
-            _refuse(bounds, np.isnan(bounds) | (bounds == infinity), place)
+            at = which.positions
+            drawn = bounds[:, at]
+            _refuse(drawn, ~np.isfinite(drawn), lambda j, at=at, named=named: named[int(at[j])])
 
 
 def _refuse(numbers: Array, wrong: Any, place: Callable[[int], Any]) -> None:

@@ -27,6 +27,9 @@ class History:
         self._table = np.empty((256, len(self.columns))) if table is None else table
         self._length = 0 if table is None else len(table)
 
+    def __reduce__(self) -> Any:
+        return History, (self.columns, self.table.copy())  # without the room for more
+
     def __len__(self) -> int:
         return self._length
 

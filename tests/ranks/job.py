@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,17 @@ def algorithm_1() -> None:
     together = solve(models.logistic(), **options)
     alone = solve(models.logistic(), MPI.COMM_SELF, **options)
     say("algorithm 1", fingerprint(together) == fingerprint(alone))
+
+
+def recourse() -> None:
+    """Replicates are divided; then Ctrl-C on one of the ranks."""
+    together, alone = solve(models.stocked()), solve(models.stocked(), MPI.COMM_SELF)
+    say("recourse", together.incumbent_objective == alone.incumbent_objective)
+    if WORLD.rank == 1:
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    results = solve(models.stocked(), gap=1e-12)
+    bound = WORLD.bcast(results.objective_bound)
+    say("stocked", results.termination_condition.name, results.objective_bound == bound)
 
 
 def light() -> None:

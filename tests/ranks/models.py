@@ -8,7 +8,7 @@ import numpy as np
 import pyomo.environ as pyo
 from scipy import stats
 
-from pyomo_stochsqp import E, RandomParam, RandomSource, Std
+from pyomo_stochsqp import E, RandomParam, RandomSource, Recourse, Std
 
 
 def logistic(rows: int = 20_000) -> Any:
@@ -73,6 +73,18 @@ def blocks(count: int = 40) -> Any:
         m.s[i].cost = pyo.Expression(expr=(m.x[0] - i / count) ** 2 + pyo.exp(m.x[1] * i / count))
     m.total = pyo.Objective(expr=E(m.s[:].cost))
     m.row = pyo.Constraint(expr=m.x[0] + m.x[1] >= 0.1)
+    return m
+
+
+def stocked() -> Any:
+    """Two stages: what is short is bought when demand is known."""
+    m = pyo.ConcreteModel("stocked")
+    m.stock = pyo.Var(bounds=(0, 200))
+    m.demand = RandomParam(distribution=stats.uniform(50, 100))
+    m.second = Recourse()
+    m.second.short = pyo.Var(bounds=(0, None))
+    m.second.meet = pyo.Constraint(expr=m.stock + m.second.short >= m.demand)
+    m.cost = pyo.Objective(expr=m.stock + 4 * E(m.second.short))
     return m
 
 

@@ -81,6 +81,13 @@ def test_every_end_is_heard_of_on_all_ranks():
     assert words("again") == ["True"] * 3
 
 
+def test_two_stages_on_several_ranks():
+    pytest.importorskip("highspy")
+    code, lines, text = scripted(3, "recourse")
+    both = ("recourse True", "stocked interrupted True")
+    assert code == 0 and lines == [f"rank {r}: {s}" for r in range(3) for s in both], text
+
+
 def test_a_rank_that_builds_no_model_ends_the_others():
     code, _, text = scripted(3, "builds_nothing")
     assert code != 0 and "data.csv" in text
