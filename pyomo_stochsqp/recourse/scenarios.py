@@ -197,9 +197,9 @@ def _check(made: Scenarios) -> None:
         (p.y_upper, made.y_upper, y),
     ):
         if which.random:
-            at = which.positions
-            drawn = bounds[:, at]
-            _refuse(drawn, ~np.isfinite(drawn), lambda j, at=at, named=named: named[int(at[j])])
+            wrong = np.zeros(bounds.shape, dtype=bool)
+            wrong[:, which.positions] = ~np.isfinite(bounds[:, which.positions])
+            _refuse(bounds, wrong, named.__getitem__)
 
 
 def _refuse(numbers: Array, wrong: Any, place: Callable[[int], Any]) -> None:
