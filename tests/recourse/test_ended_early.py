@@ -101,7 +101,8 @@ def test_what_one_rank_cannot_read_all_hear_of():
     def work(comm):
         m = newsvendor()
         if comm.rank == 1:
-            m.second.wrong = pyo.Constraint(expr=m.second.short**2 <= 1)
+            m.p = pyo.Param(initialize="seven", mutable=True, within=pyo.Any)
+            m.second.wrong = pyo.Constraint(expr=m.second.short <= m.p)
         solve(m, comm, seed=1)
 
     errors, _ = on_ranks(3, work)
