@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 
 #: CPU seconds; a mutant that takes longer has lost its way
-LIMIT = 300
+LIMIT = 100
 
 
 class Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):

@@ -30,6 +30,12 @@ def test_variance_follows_beta():
     assert sizes.sizes(501, BatchState())[0] == pytest.approx(16 * 501**1.2, rel=1e-3)
 
 
+def test_variance_is_that_of_the_first_beta():
+    """beta_k = 1/k: sizes grow like k^2."""
+    sizes = Batches((ENDLESS,), (16,), "variance", 1.0, lambda k: 1.0 / k)
+    assert [sizes.sizes(k, BatchState())[0] for k in (1, 2, 3)] == [16, 64, 144]
+
+
 def test_adaptive_doubles_only_after_two_noisy_probes():
     sizes = rule("adaptive")
     state = sizes.after_probe(BatchState(), noise=1.0, signal=1.0)
@@ -65,6 +71,9 @@ def test_a_single_noisy_probe_is_weighed_against_those_before():
     state = sizes.after_probe(state, noise=29.0, signal=10.0)
     assert state == BatchState(1.0, 15.75, 45.0, 3)
     assert sizes.after_probe(state, noise=40.0, signal=10.0) == BatchState(2.0)
+    # noise that is new, and a signal that is lost
+    assert sizes.after_probe(BatchState(1.0, 1.0, 80.0, 2), 200.0, 100.0) == BatchState(2.0)
+    assert sizes.after_probe(BatchState(1.0, 10.0, 80.0, 2), 50.0, 10.0) == BatchState(2.0)
 
 
 def test_every_fifth_iteration_is_probed():
