@@ -252,7 +252,7 @@ class SecondStages:
     ) -> Iterate:  # fmt: skip
         """The next iterate: as far along the step as bounds and the merit function allow."""
         primal, dual = step.lengths(at, of_y, of_s, BOUNDARY)
-        price = 1.5 * np.abs(at.multipliers + step.multipliers).max(axis=1, initial=0.0) + mu
+        price = 1.5 * np.abs(at.multipliers + step.multipliers) + mu[:, None]
         before = self._merit(at, local.cost, local.c, of_y, of_s, mu, price)
         slope = step.slope(local, at, of_y, of_s, mu, price, self._scales.penalty)
         length, trying = primal.copy(), np.arange(len(primal))
@@ -298,9 +298,9 @@ class SecondStages:
                 for d in (of_y.below(at.y), of_y.above(at.y), of_s.below(at.s), of_s.above(at.s),
                           at.p, at.n)
             )  # fmt: skip
-            rows = np.abs(c - at.s + at.p - at.n).sum(axis=1)
+            rows = (price * np.abs(c - at.s + at.p - at.n)).sum(axis=1)
             elastic = self._scales.penalty * (at.p + at.n).sum(axis=1)
-            return np.asarray(cost + elastic - mu * logs + price * rows)
+            return np.asarray(cost + elastic - mu * logs + rows)
 
 
 def _largest(v: Array) -> Array:

@@ -171,7 +171,7 @@ class Step:
         total = (local.cost_gradient * self.y).sum(axis=1)
         total += ((M - m / at.p) * self.p + (M - m / at.n) * self.n).sum(axis=1)
         total += _barrier(of_y, at.y, self.y, m) + _barrier(of_s, at.s, self.s, m)
-        return np.minimum(total - price * np.abs(rows).sum(axis=1), 0.0)
+        return np.minimum(total - (price * np.abs(rows)).sum(axis=1), 0.0)
 
 
 def _barrier(box: Box, v: Array, dv: Array, mu: Array) -> Array:
