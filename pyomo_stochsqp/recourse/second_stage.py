@@ -86,7 +86,7 @@ class SecondStage:
             solver.changeRowsBounds(self._rows.size, self._rows, lower[s], upper[s])
             status = self._decided()
             if status is Status.OPTIMAL:
-                found.values[s] = solver.getInfo().objective_function_value
+                found.values[s] = solver.getObjectiveValue()
                 if duals or decisions:
                     solution = solver.getSolution()
                     if found.duals is not None:

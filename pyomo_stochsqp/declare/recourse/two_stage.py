@@ -92,7 +92,8 @@ class RandomNumbers:
     def complete(self, lookup: Lookup, count: int) -> Array:
         """All of them, one row per scenario; equal rows share their memory."""
         if not self.random:
-            return np.broadcast_to(self.base, (count, self.base.size))
+            one = self.base[None, :]
+            return one if count == 1 else np.broadcast_to(one, (count, self.base.size))
         whole = np.tile(self.base, (count, 1))
         whole[:, self.positions] = self.drawn(lookup, count)
         return whole
