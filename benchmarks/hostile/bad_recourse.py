@@ -97,16 +97,19 @@ def _fixed(bad: Any) -> Any:
     return m
 
 
+#: as upper bounds of rows these mean that there is none
+INFINITE = ("inf", "Decimal infinity", "huge Decimal")
+
 #: place -> (builder, name of the component at fault, values that are no mistake there)
 PLACES: dict[str, tuple[Callable[[Any], Any], str, tuple[str, ...]]] = {
     "an entry of the data": (_table, "w", ()),
     "a weight": (_weight, "w", ()),
     "what a sampler returns": (_sampled, "w", ()),
-    "a Param in a second-stage row": (_param(_in_a_row), "", ("inf",)),
+    "a Param in a second-stage row": (_param(_in_a_row), "", INFINITE),
     "a Param times a recourse variable": (_param(_as_a_coefficient), "", ()),
     "a Param times a random number": (_param(_of_a_random_number), "p", ()),
     "a Param in the cost": (_param(_as_a_cost), "", ()),
-    "a Param in a first-stage row": (_param(_first_row), "", ("inf", "huge Decimal")),
+    "a Param in a first-stage row": (_param(_first_row), "", INFINITE),
     "a bound of a recourse variable": (_bound, "y", ("None", "-inf")),
     "a bound of the first stage": (_first_bound, "x", ("None", "-inf")),
     "a fixed recourse variable": (_fixed, "second.more", ()),
@@ -127,18 +130,6 @@ def _case(component: str) -> Callable[[Callable[[Any], Any]], None]:
         CASES[(spoil.__doc__ or spoil.__name__).strip()] = build, component
 
     return register
-
-
-@_case("second.bad")
-def _square(m: Any) -> None:
-    """a square of a recourse variable"""
-    m.second.bad = pyo.Constraint(expr=m.second.y**2 <= 1)
-
-
-@_case("second.bad")
-def _product(m: Any) -> None:
-    """a product of both stages"""
-    m.second.bad = pyo.Constraint(expr=m.second.y * m.x <= 1)
 
 
 @_case("second.bad")
@@ -177,18 +168,6 @@ def _variance(m: Any) -> None:
     m.obj.set_value(m.x + E(m.second.y) ** 2)
 
 
-@_case("obj")
-def _square_cost(m: Any) -> None:
-    """an expected square"""
-    m.obj.set_value(m.x + E(m.second.y**2))
-
-
-@_case("obj")
-def _no_expectation(m: Any) -> None:
-    """an objective without the second stage's variables and E"""
-    m.obj.set_value(m.x + E(m.second.y * m.second.y * m.w))
-
-
 @_case("second")
 def _nested(m: Any) -> None:
     """a Recourse block inside of a Recourse block"""
@@ -220,12 +199,6 @@ def _sos(m: Any) -> None:
 def _crossed(m: Any) -> None:
     """bounds of a recourse variable that exclude each other"""
     m.second.y.setub(-1)
-
-
-@_case("second.row")
-def _nonlinear_in_x(m: Any) -> None:
-    """a nonlinear first stage inside of a second-stage row"""
-    m.second.row.set_value(pyo.exp(m.x) + m.second.y >= m.w)
 
 
 @_case("second.bad")

@@ -117,4 +117,5 @@ def parquet(args: argparse.Namespace) -> None:
     table_size = args.largest * COLUMNS * 8 >> 20
     print(f"{args.largest:,d} rows, {table_size} MB, within {args.limit} MB of address space:")
     command = [sys.executable, "-c", SOLVE, str(path), str(args.limit)]
-    print(subprocess.run(command, capture_output=True, text=True).stdout or "did not end")
+    done = subprocess.run(command, capture_output=True, text=True)
+    print(done.stdout or f"did not end: {done.stderr.strip().splitlines()[-1]}")
