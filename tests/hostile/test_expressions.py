@@ -94,6 +94,7 @@ def test_powers_at_zero_are_defined(build, x, p, w, first, second):
         (lambda x, p, w: pyo.sin(x) * pyo.log10(x - x), 1.0, 0.0, 0.0),
         (lambda x, p, w: x ** (1 / (x - x)), 1.0, 0.0, 0.0),
         (lambda x, p, w: (x + w) ** (1 / (w - w)), 1.0, 0.0, 0.0),
+        (lambda x, p, w: (x - x) * (pyo.cosh(p) + pyo.log(x)), -1.0, 2.0, 0.0),
     ],
 )
 def test_what_is_undefined_is_noticed(build, x, p, w):

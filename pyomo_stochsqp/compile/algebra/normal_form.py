@@ -180,8 +180,8 @@ class Algebra:
 
     def multiply(self, a: Form, b: Form) -> Form:
         for one, other in ((a, b), (b, a)):
-            if not one.terms and is_zero(one.const) and is_number(other.const):
-                return self.nothing(other)
+            if not one.terms and is_zero(one.const):
+                return Form(self.coef_mul(0.0, other.const), self.nothing(other).terms)
         if not a.terms:
             return self.scale(b, a.const)
         if not b.terms:
