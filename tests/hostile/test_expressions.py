@@ -99,3 +99,9 @@ def test_powers_at_zero_are_defined(build, x, p, w, first, second):
 )
 def test_what_is_undefined_is_noticed(build, x, p, w):
     assert evaluated(build, x, p, w) == (None, None)
+
+
+def test_derivatives_where_a_square_would_overflow():
+    """asinh(x^200) is log(2) + 200 log(x) there, up to rounding."""
+    first, second = evaluated(lambda x, p, w: pyo.asinh(x**200), 10.0)
+    assert first == pytest.approx(20.0) and second == pytest.approx(-2.0)

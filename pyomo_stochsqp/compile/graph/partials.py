@@ -134,7 +134,8 @@ def _asin(graph: Graph, v: Val, a: Val) -> Val:
 
 
 def _asinh(graph: Graph, v: Val, a: Val) -> Val:
-    return graph.reciprocal(graph.function("sqrt", _one_plus(graph, graph.mul(a, a))))
+    """1/sqrt(1 + a^2), for any a whose square is too large for a number, too."""
+    return graph.reciprocal(graph.function("cosh", v))
 
 
 _RULES: dict[str, Rule] = {
