@@ -78,6 +78,12 @@ def test_powers_at_zero_are_defined(build, x, p, w, first, second):
     assert evaluated(build, x, p, w) == (first, second)
 
 
+def named(x, number):
+    """A number that Pyomo does not compute with beforehand."""
+    x.parent_block().number = pyo.Expression(expr=number)
+    return x.parent_block().number
+
+
 @pytest.mark.parametrize(
     ("build", "x", "p", "w"),
     [
@@ -95,6 +101,7 @@ def test_powers_at_zero_are_defined(build, x, p, w, first, second):
         (lambda x, p, w: x ** (1 / (x - x)), 1.0, 0.0, 0.0),
         (lambda x, p, w: (x + w) ** (1 / (w - w)), 1.0, 0.0, 0.0),
         (lambda x, p, w: (x - x) * (pyo.cosh(p) + pyo.log(x)), -1.0, 2.0, 0.0),
+        (lambda x, p, w: pyo.sin(named(x, -2.0) ** 1.5 * x) ** 0, -1.0, 0.0, 0.0),
     ],
 )
 def test_what_is_undefined_is_noticed(build, x, p, w):

@@ -178,7 +178,7 @@ class Nodes:
 
 def _partial(op: str, args: tuple[Any, ...]) -> bool:
     """Whether an operation, or one behind it, is undefined for some numbers."""
-    if any(a.__class__ is Node and a.partial for a in args):
+    if any(a.partial if a.__class__ is Node else not math.isfinite(a) for a in args):
         return True
     if op == "pow":
         p = args[1]
