@@ -16,7 +16,9 @@ from tests.ranks.threads import on_ranks
 from tests.recourse.two_stage_models import newsvendor
 
 pytest.importorskip("highspy")
-ENDLESS = {"seed": 1, "gap": 1e-12, "raise_exception_on_nonoptimal_result": False}
+ENDLESS = {
+    "seed": 1, "gap": 1e-12, "time_limit": 60, "raise_exception_on_nonoptimal_result": False,
+}  # fmt: skip
 
 
 def knapsack(where="first"):
@@ -46,6 +48,8 @@ def knapsack(where="first"):
 def ctrl_c():
     """Somebody presses Ctrl-C a moment after this was called."""
     timers = []
+    # shells start programs in the background so that they ignore it
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def later(seconds):
         timers.append(threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT)))
@@ -54,6 +58,7 @@ def ctrl_c():
     yield later
     for timer in timers:
         timer.cancel()
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.parametrize("end", ["interrupted", "maxTimeLimit"])
@@ -143,7 +148,7 @@ def test_ranks_of_different_speed_make_the_same_stages(monkeypatch):
 
 def test_exact_solutions_are_the_same_on_all_ranks():
     def work(comm):
-        results = solve(knapsack(), comm, **ENDLESS, time_limit=0.5)
+        results = solve(knapsack(), comm, **{**ENDLESS, "time_limit": 0.5})
         return results.incumbent_objective, results.objective_bound
 
     found, _ = on_ranks(2, work)

@@ -60,6 +60,10 @@ class Solved:
     row_duals: Array | None = None
 
 
+#: seconds between two requests to end
+AGAIN = 0.05
+
+
 def highs() -> Any:
     """The library."""
     try:
@@ -127,11 +131,14 @@ def run_highs(solver: Any) -> None:
             ended.set()
 
     threading.Thread(target=run, daemon=True).start()
+    interrupted = False
     while not ended.is_set():
         try:
-            ended.wait()
+            if interrupted:  # again and again: HiGHS forgets what it hears before it begins
+                solver.cancelSolve()
+            ended.wait(AGAIN if interrupted else None)
         except KeyboardInterrupt:
-            solver.cancelSolve()
+            interrupted = True
 
 
 def solve_program(
