@@ -165,6 +165,22 @@ def test_duals_of_a_scenario():
     assert decision.duals[m.second.meet] == pytest.approx(2 * (0.9 - m.x.value), rel=1e-4)
 
 
+def test_rows_that_no_decision_can_meet(never_written_out):
+    """No condition on x helps, and a higher price does not, either."""
+    m = pyo.ConcreteModel()
+    m.k = pyo.Var(bounds=(0, None), initialize=1)
+    m.d = RandomParam(data=np.linspace(4.0, 20.0, 20))
+    m.second = s = Recourse()
+    s.y, s.u = pyo.Var(bounds=(0, None)), pyo.Var(bounds=(0, None))
+    s.cap = pyo.Constraint(expr=s.y <= m.k)
+    s.balance = pyo.Constraint(expr=s.y + s.u >= m.d)
+    s.never = pyo.Constraint(expr=s.y**2 <= -1)
+    m.obj = pyo.Objective(expr=0.8 * m.k + E(0.1 * s.y**2 + 3 * s.u + 0.05 * s.u**2))
+    results = unloaded(m)
+    assert results.termination_condition is TerminationCondition.locallyInfeasible
+    assert "infeasible in 20 of 20 scenarios, row second.never" in results.extra_info.message
+
+
 def test_infeasible_scenarios_are_evaluated():
     m = without_complete_recourse(data=[50.0, 80.0, 100.0, 120.0])
     m.x.value = 110.0

@@ -112,7 +112,7 @@ class _Session:
                     options["workers"])
         ) as sampler:  # fmt: skip
             cuts: list[Cut] = []
-            price, start = 1.0, None
+            price, start, unmet = 1.0, None, inf
             for number in range(ROUNDS):
                 with self._limited():
                     own = program.with_cuts(cuts)
@@ -133,8 +133,10 @@ class _Session:
                     break
                 if found.cuts:
                     start = self._searched(oracle, best.x, found, cuts, number)
-                else:  # rows can be met, but their multipliers exceed the price
-                    price, start = DEARER * price, best.x
+                elif found.count < unmet:  # perhaps their multipliers exceed the price
+                    price, start, unmet = DEARER * price, best.x, found.count
+                else:  # a higher price has not helped
+                    break
         origin, count = program.origin, len(program.origin.first)
         point = outcome.state.x if outcome.best is None else outcome.best.x
         prices = dict(zip([v.name for v in program.prices], point[count:].tolist(), strict=True))
