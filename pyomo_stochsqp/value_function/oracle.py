@@ -358,7 +358,9 @@ class ValueFunction:
         component = self._p.origin.blocks[0].name
         if known.found.runaway[which][s]:
             return EvaluationIssue(component, "the second stage is unbounded or undefined", s)
-        return EvaluationIssue(component, "the second stage could not be solved; it may be unbounded", s)
+        return EvaluationIssue(
+            component, "the second stage could not be solved; it may be unbounded", s
+        )
 
     # -- patterns ---------------------------------------------------------------------------------
 
