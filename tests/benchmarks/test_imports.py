@@ -7,8 +7,8 @@ import pytest
 
 import benchmarks
 
-#: of an environment of their own: see benchmarks/cutest/make_reference.py
-ELSEWHERE = {"sif2jax", "jax", "casadi", "sksparse"}
+#: extras, and what belongs to an environment of its own (benchmarks/cutest/make_reference.py)
+ELSEWHERE = {"sif2jax", "jax", "casadi", "mpi4py", "sksparse"}
 MODULES = [info.name for info in pkgutil.walk_packages(benchmarks.__path__, "benchmarks.")]
 
 
