@@ -241,9 +241,11 @@ class Keeper:
         return f"the checkpoint of iteration {k} could not be written ({why}); {holds}"
 
 
-def probe_of(oracle: Oracle, x: Vector) -> Vector:
-    """(g, c, J) at x on a small fixed sample."""
+def probe_of(oracle: Oracle, x: Vector, objective: bool = False) -> Vector:
+    """(g, c, J) at x on a small fixed sample, and f if it is asked for."""
     left = work_left(oracle)
-    estimate = oracle.estimate(x, oracle.draw(SETUP_STREAM, 1, [2] * len(oracle.sources)))
+    sample = oracle.draw(SETUP_STREAM, 1, [2] * len(oracle.sources))
+    estimate = oracle.estimate(x, sample, objective)
     set_work_left(oracle, left)  # a probe is no part of the run
-    return np.concatenate([estimate.g, estimate.c, estimate.J])
+    f = np.empty(0) if estimate.f is None else np.array([estimate.f])
+    return np.concatenate([f, estimate.g, estimate.c, estimate.J])

@@ -19,10 +19,11 @@ import numpy as np
 
 from ...deadline import OutOfTime
 from ...errors import EmptyModelError, InfeasibleModelError, MissingLibraryError
-from ...oracle import SETUP_STREAM, Vector
+from ...oracle import Vector
 from ...oracles import PassesOfRanks
 from ...ranks import Crew, agree, fault_of_any
 from ...run import Outcome
+from ...run.checkpoint import probe_of
 from ...solve import Task
 from ...value_function import ValueFunction
 from .resume import labels_of
@@ -97,7 +98,8 @@ class Together:
         if self._crew is None:
             return
         labels = {**labels_of(task.program), "the bounds": _bounds(task)}
-        self.compare(labels, _probe(task))
+        # with the objective, as the run will ask: nothing is compiled for the comparison alone
+        self.compare(labels, probe_of(task.oracle, task.oracle.problem.x0, objective=True))
         assert not isinstance(task.oracle, ValueFunction)
         self._passes = PassesOfRanks(self._crew, task.sampler, task.oracle.oracles)
 
@@ -148,14 +150,6 @@ def _warn_of_crowds(crew: Crew) -> None:
 def _silent(record: logging.LogRecord) -> bool:
     """Warnings are rank 0's."""
     return False
-
-
-def _probe(task: Task) -> Vector:
-    """All functions at the start on a few scenarios, evaluated as the run will do it."""
-    oracle = task.oracle
-    sample = oracle.draw(SETUP_STREAM, 1, [2] * len(oracle.sources))
-    e = oracle.estimate(oracle.problem.x0, sample, objective=True)
-    return np.concatenate([[np.nan if e.f is None else e.f], e.g, e.c, e.J])
 
 
 def _bounds(task: Task) -> str:
