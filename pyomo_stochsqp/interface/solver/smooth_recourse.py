@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
 from timeit import default_timer
 from typing import Any
@@ -36,6 +36,7 @@ from ...value_function import Cut, Infeasible, SmoothTwoStage, ValueFunction, pr
 from .results import StochSQPResults
 from .session import run_session
 from .solution import StochSQPSolutionLoader
+from .two_stage import FirstStage
 
 #: variables and rows of all second stages together, up to which they are one program
 LARGEST = 20_000
@@ -177,7 +178,7 @@ class _Session:
         results = StochSQPResults.of(run, setup.tolerances, setup.seed)
         results.objective_bound = -inf * origin.sign
         results.solver_log = "\n".join(self._log)
-        stage = _FirstStage(
+        stage = FirstStage(
             origin.model, origin.first, rows, origin.objective_component, origin.sign
         )
         duals = reduced = None
@@ -232,18 +233,6 @@ def _told(outcome: Outcome, found: Infeasible, number: int) -> Outcome:
         )
         return replace(outcome, warnings=(*outcome.warnings, warning))
     return outcome
-
-
-@dataclass(frozen=True)
-class _FirstStage:
-    """The part of the program that a solution is loaded into."""
-
-    model: Any
-    variables: Sequence[Any]
-    rows: Sequence[Any]
-    objective_component: Any
-    sign: int
-    settled: Sequence[Any] = ()
 
 
 class _Loader(StochSQPSolutionLoader):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pyomo.contrib.solver.common.results import SolutionStatus
 from pyomo.contrib.solver.common.solution_loader import NoSolutionSolutionLoader
 
-from ...declare.recourse import AffineTwoStage, TwoStageRow
+from ...declare.recourse import AffineTwoStage
 from ...method import Stop
 from ...recourse import SharedWork, TwoStageOutcome, read_recourse, solve_recourse
 from ...report.two_stage import CertifiedDecision, FinishedTwoStage, TwoStageLog
@@ -94,12 +94,12 @@ def _named(variables: Sequence[Any], x: Any) -> dict[str, float]:
 
 
 @dataclass(frozen=True)
-class _FirstStage:
+class FirstStage:
     """The part of a two-stage program that a solution is loaded into."""
 
     model: Any
     variables: Sequence[Any]
-    rows: Sequence[TwoStageRow]
+    rows: Sequence[Any]
     objective_component: Any
     sign: int
     settled: Sequence[Any] = ()
@@ -122,7 +122,7 @@ def _results(model: Any, outcome: TwoStageOutcome, run: FinishedTwoStage) -> Sto
     if outcome.x is None:
         results.solution_loader = NoSolutionSolutionLoader(model, run.message)
         return results
-    stage = _FirstStage(model, p.first, p.first_rows, p.objective_component, p.sign)
+    stage = FirstStage(model, p.first, p.first_rows, p.objective_component, p.sign)
     duals = None if outcome.duals is None else p.sign * outcome.duals
     reduced = None if outcome.reduced_costs is None else p.sign * outcome.reduced_costs
     results.solution_loader = StochSQPSolutionLoader(stage, outcome.x, duals, reduced)  # type: ignore[arg-type]
