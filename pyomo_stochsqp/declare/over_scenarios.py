@@ -16,6 +16,9 @@ from pyomo.core.expr import relational_expr as re
 from pyomo.core.expr.numvalue import native_numeric_types
 
 from ..errors import ModelError
+from .program import Leaf as Place
+from .program import Part
+from .randomness.tables import Table
 
 Numbers = Any  # float or NDArray[np.float64]
 #: the numbers of a leaf: a variable, a Param, a random number, an expectation
@@ -99,3 +102,16 @@ _OPERATIONS: dict[type, Callable[..., Numbers]] = {
 def as_column(numbers: Numbers, count: int) -> NDArray[np.float64]:
     """One number per scenario, where it may be one for all of them."""
     return np.broadcast_to(np.asarray(numbers, dtype=float), (count,))
+
+
+def column_of(part: Part, place: Place, drawn: Any) -> NDArray[np.float64]:
+    """The numbers of a RandomParam member in scenarios: ``drawn`` are their rows, or the numbers of
+    their rows in a table."""
+    if isinstance(drawn, tuple):
+        return np.asarray(drawn[place.field][:, place.column], dtype=float)
+    matrix = part.fields[place.field].matrix
+    if part.stored:
+        return Table(matrix).rows(drawn)[:, place.column]
+    column = matrix[:, [place.column]]
+    column = column.toarray() if hasattr(column, "toarray") else np.asarray(column)
+    return np.asarray(column.ravel()[drawn], dtype=float)

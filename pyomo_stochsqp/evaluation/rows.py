@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from pyomo.core.expr import value
 
 from ..declare import StochasticProgram
-from ..declare.over_scenarios import Numbers, as_column, numbers_of
+from ..declare.over_scenarios import Numbers, as_column, column_of, numbers_of
 from ..declare.program import Batch, Function
-from ..declare.randomness.tables import Table
 from ..declare.width_factor import narrowed
 from ..oracle import EVALUATION_STREAM, Vector
 from ..sample.row_numbers import rows_at
@@ -84,15 +83,7 @@ class Rows:
     def _column(self, member: Any) -> Column:
         leaf = self._program.leaves[id(member)]
         part = self._program.sources[leaf.source].parts[leaf.part]
-        drawn = self._parts[leaf.source][leaf.part]
-        if isinstance(drawn, tuple):
-            return np.asarray(drawn[leaf.field][:, leaf.column], dtype=float)
-        column = part.fields[leaf.field].matrix
-        if part.stored:
-            return Table(column).rows(drawn)[:, leaf.column]
-        column = column[:, [leaf.column]]
-        column = column.toarray() if hasattr(column, "toarray") else np.asarray(column)
-        return np.asarray(column.ravel()[drawn], dtype=float)
+        return column_of(part, leaf, self._parts[leaf.source][leaf.part])
 
     def _drawn(self, source: int, seed: int) -> tuple[Any, ...]:
         """Rows of a finite source in random order, each about as often as it is probable."""
