@@ -167,9 +167,9 @@ def sensitivity(
         raise OptionError(f"confidence={confidence} is not between 0 and 1.")
     if with_recourse(model):
         raise ModelError(
-            f"sensitivity: model '{model.name}' has Recourse, whose optimum is found by linear "
-            "programs and bends where their bases change. Use pareto, which solves it along a "
-            "Param, or write the scenarios out with 'stochsqp.extensive_form'."
+            f"sensitivity: model '{model.name}' has Recourse, whose second stages are no part of "
+            "the program that is differentiated. Use pareto, which solves it along a Param, or "
+            "write the scenarios out with 'stochsqp.extensive_form'."
         )
     named = {id(given): parameters_of(given) for given in parameters}
     changes = [p for mine in named.values() for p in mine]

@@ -28,7 +28,8 @@ from pyomo.core.expr.numeric_expr import LinearExpression
 
 from ..compile.each_scenario import EachScenario
 from ..declare.program import Function, Row, StochasticProgram
-from ..declare.reading.checks import bounds_of
+from ..declare.randomness.random_param import RandomParam
+from ..declare.reading.read import starting_value
 from ..declare.recourse import MeanRow, TwoStage, bounds, row_bounds
 from ..declare.scan import scan
 from ..errors import ModelError
@@ -91,7 +92,7 @@ def smooth(program: TwoStage) -> SmoothTwoStage:
     prices = [_price(r) for r, has in zip(program.mean_rows, priced, strict=True) if has]
     x = [v for v in program.first if id(v) in _variables(program)]
     place = {id(v): j for j, v in enumerate(program.first)}
-    start = [_start(v) for v in program.first] + [0.0] * len(prices)
+    start = [starting_value(v) for v in program.first] + [0.0] * len(prices)
     exact = StochasticProgram(
         model=program.model,
         variables=[*program.first, *prices],
@@ -120,7 +121,7 @@ def _stage(program: TwoStage, means: Sequence[Any], x: Sequence[Any]) -> StageFu
     functions = [(where.name, cost if program.sign > 0 else -cost)]
     functions += [(r.component.name, e) for r, e in zip(program.mean_rows, means, strict=True)]
     functions += [(row.component.name, row.body) for row in program.second_rows]
-    random = [m for p in program.model.component_objects(descend_into=True, ctype=_random_type())
+    random = [m for p in program.model.component_objects(RandomParam, descend_into=True)
               for m in p.values() if id(m) in program.leaves]  # fmt: skip
     return StageFunctions(
         EachScenario(functions, x, program.second, random),
@@ -136,12 +137,6 @@ def _stage(program: TwoStage, means: Sequence[Any], x: Sequence[Any]) -> StageFu
         [v.name for v in program.second],
         [r.component.name for r in program.second_rows],
     )  # fmt: skip
-
-
-def _random_type() -> Any:
-    from ..declare.randomness.random_param import RandomParam
-
-    return RandomParam
 
 
 def _sum(expected: Sequence[tuple[Any, Any]]) -> Any:
@@ -177,13 +172,6 @@ def _price(row: MeanRow) -> Any:
 def price_name(row: Any) -> str:
     """What the price of a row is called."""
     return f"price of {row.name}"
-
-
-def _start(v: Any) -> float:
-    if v.value is not None:
-        return real(("the starting value of", v), v.value)
-    low, up = bounds_of(v)
-    return min(max(0.0, low), up)
 
 
 def _number(component: Any, bound: Any, absent: float) -> float:
