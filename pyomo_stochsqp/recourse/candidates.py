@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..declare.recourse import AffineTwoStage
-from .programs import Cut, LinearProgram, Status, first_stage, solve_program
+from ..value_function import Cut
+from .programs import LinearProgram, Status, first_stage, solve_program
 
 Array = NDArray[np.float64]
 

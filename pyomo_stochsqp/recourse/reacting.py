@@ -6,32 +6,18 @@ Linear programs go through the LP solver, all others through interior points.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..declare.recourse import AffineTwoStage, NotAffineError, TwoStage, affine
-from ..value_function import Reactions, smooth
+from ..value_function import Reacted, Reactions, smooth
 from .scenarios import looked_up
 from .second_stage import SecondStage
 
 Array = NDArray[np.float64]
 Lookup = Callable[[Any], Any]
-
-
-@dataclass(frozen=True, eq=False)
-class Reacted:
-    """What is done in scenarios, one line each; for the program that is minimised."""
-
-    #: the whole objective; infinite without a feasible second stage
-    values: Array
-    decisions: Array | None
-    #: changes of the objective per unit of each row's bound
-    duals: Array | None
-    #: numbers of rows that are to blame for infeasible scenarios, one for each; -1: unknown
-    blamed: list[int]
 
 
 class Reacting(Protocol):
@@ -68,5 +54,4 @@ class _Smooth:
         self._reactions = Reactions(smooth(program), x, prices)
 
     def react(self, lookup: Lookup, count: int, details: bool, blamed: int) -> Reacted:
-        found = self._reactions.react(lookup, count)
-        return Reacted(found.values, found.decisions, -found.multipliers, found.blamed)
+        return self._reactions.react(lookup, count)

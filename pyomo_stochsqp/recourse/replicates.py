@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from ..deadline import OutOfTime, check_time, seconds_left
 from ..declare.recourse import AffineTwoStage
-from .programs import Cut, SampledSolver, Solved, Status
+from ..value_function import Cut
+from .programs import SampledSolver, Solved, Status
 from .scenarios import Drawing, Scenarios
 from .second_stage import SecondStage
 from .shared_work import SharedWork

@@ -21,7 +21,8 @@ from scipy import sparse
 
 from ..deadline import OutOfTime, check_time, seconds_left
 from ..declare.recourse import AffineTwoStage
-from .programs import Cut, LinearProgram, Status, loaded, run_highs, status_of
+from ..value_function import Cut
+from .programs import LinearProgram, Status, loaded, run_highs, status_of
 from .scenarios import Scenarios
 
 Array = NDArray[np.float64]

@@ -26,11 +26,12 @@ from ..deadline import OutOfTime, seconds_left
 from ..declare.recourse import AffineTwoStage
 from ..method import Stop
 from ..run.history import History
+from ..value_function import Cut
 from .candidates import best_of, candidates, nearest
 from .gap import Gap, certified
 from .infeasible import why_infeasible
 from .outcome import COLUMNS, TwoStageOutcome, history_row
-from .programs import Cut, SampledSolver, Status
+from .programs import SampledSolver, Status
 from .replicates import CUTS, Replicate, Replicates
 from .scenarios import Drawing
 from .shared_work import SharedWork

@@ -18,11 +18,12 @@ oracle            what an algorithm may ask of all that
 from .cuts import Cut
 from .oracle import Infeasible, ValueFunction
 from .program import SmoothTwoStage, price_name, smooth
-from .reactions import Reactions
+from .reactions import Reacted, Reactions
 
 __all__ = [
     "Cut",
     "Infeasible",
+    "Reacted",
     "Reactions",
     "SmoothTwoStage",
     "ValueFunction",

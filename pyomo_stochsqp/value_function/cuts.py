@@ -26,10 +26,12 @@ COST, LEAST, MOST = 1e-8, 1e-7, 10
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """slope'x <= limit, for the variables x that the second stage knows."""
+    """slope'x <= limit, a condition on the first stage."""
 
     slope: Array
     limit: float
+    #: the second-stage row that weighs most in it
+    row: int = -1
 
     def violation(self, x: Array) -> float:
         """How far x is from it."""

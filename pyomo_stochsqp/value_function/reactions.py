@@ -7,7 +7,7 @@ with a price of elastic rows that no multiplier exceeds.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,10 @@ from pyomo.core.expr import value
 from ..declare.over_scenarios import numbers_of
 from ..errors import ModelError
 from .cuts import troubled
-from .interior_point import LAST, Reaction, Scales, SecondStages
+from .interior_point import LAST, Reaction, SecondStages
 from .program import SmoothTwoStage
 from .scales import scales_of
+from .stage_functions import Numbers
 
 Array = NDArray[np.float64]
 
@@ -31,14 +32,14 @@ AT_ONCE = 1024
 
 @dataclass(frozen=True, eq=False)
 class Reacted:
-    """One line per scenario, for the program that is minimised."""
+    """What is done in scenarios, one line each; for the program that is minimised."""
 
     #: the whole objective; infinite without a feasible second stage
     values: Array
-    decisions: Array
-    #: of the second stage's rows
-    multipliers: Array
-    #: rows that cannot be met, numbers of the second stage's rows; -1 where it cannot be solved
+    decisions: Array | None
+    #: changes of the objective per unit of the bounds of the second stage's rows
+    duals: Array | None
+    #: numbers of rows that are to blame for infeasible scenarios, one for each; -1: unknown
     blamed: list[int]
 
 
@@ -58,7 +59,10 @@ class Reactions:
         )
         #: what the first stage costs
         self._exact = program.origin.sign * float(exact)
-        self._stages: dict[float, tuple[Scales, SecondStages]] = {}
+        #: what turns scaled multipliers into the user's; set with the first scenarios
+        self._unit = np.ones(0)
+        self._usual: SecondStages | None = None
+        self._dearer: SecondStages | None = None
 
     @staticmethod
     def _price(v: Any, prices: Mapping[str, float]) -> float:
@@ -74,14 +78,14 @@ class Reactions:
         """In scenarios whose random numbers are looked up."""
         f = self._p.stage
         numbers = f.numbers(lookup, count)
-        found, unit = [], np.ones(f.rows)
+        usual, dearer = self._stages(numbers)
+        found = []
         for i in range(0, count, AT_ONCE):
             part = numbers.some(slice(i, i + AT_ONCE))
-            unit, reaction = self._solved(part, 1.0)
+            reaction = usual.solve(self._x, self._prices, part, LAST)
             again = np.flatnonzero(troubled(reaction))
             if again.size:
-                _, dearer = self._solved(part.some(again), DEARER)
-                reaction.put(again, dearer)
+                reaction.put(again, dearer.solve(self._x, self._prices, part.some(again), LAST))
             found.append(reaction)
         together = Reaction.joined(found)
         values = f.functions.values(self._x, together.at.y, numbers.w)
@@ -90,11 +94,14 @@ class Reactions:
         gone = together.runaway & ~(together.violated > 0.0).any(axis=1)
         cost = np.where(bad, np.where(gone, np.nan, np.inf), cost)
         blamed = [int(v.argmax()) if v.any() else -1 for v in together.violated[bad & ~gone]]
-        return Reacted(cost, together.at.y, together.at.multipliers * unit, blamed)
+        return Reacted(cost, together.at.y, -together.at.multipliers * self._unit, blamed)
 
-    def _solved(self, numbers: Any, penalty: float) -> tuple[Array, Reaction]:
-        if penalty not in self._stages:
-            scales = scales_of(self._p.stage, self._x, numbers, penalty)
-            self._stages[penalty] = scales, SecondStages(self._p.stage, scales)
-        scales, stages = self._stages[penalty]
-        return scales.rows / scales.cost, stages.solve(self._x, self._prices, numbers, LAST)
+    def _stages(self, numbers: Numbers) -> tuple[SecondStages, SecondStages]:
+        """At the usual price of elastic rows, and at the higher one; in the same units."""
+        if self._usual is None or self._dearer is None:
+            stage = self._p.stage
+            scales = scales_of(stage, self._x, numbers)
+            self._unit = scales.rows / scales.cost
+            self._usual = SecondStages(stage, scales)
+            self._dearer = SecondStages(stage, replace(scales, penalty=DEARER * scales.penalty))
+        return self._usual, self._dearer

@@ -1,13 +1,11 @@
 r"""Programs of samples, and who solves them.
 
-cut               a condition on the first stage
 linear_program    one program by HiGHS
 sample_problem    all scenarios of a sample in one program
 extensive         that program, solved as it is
 through_pyomo     the same by any solver that Pyomo knows
 """
 
-from .cut import Cut
 from .extensive import SampledSolver
 from .linear_program import (
     LinearProgram,
@@ -22,7 +20,6 @@ from .sample_problem import first_stage, sample_problem
 from .through_pyomo import PyomoSampledSolver, check_solver
 
 __all__ = [
-    "Cut",
     "LinearProgram",
     "PyomoSampledSolver",
     "SampledSolver",

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...declare.recourse import AffineTwoStage
+from ...value_function import Cut
 from ..scenarios import Scenarios
-from .cut import Cut
 from .linear_program import LinearProgram, Solved, solve_program
 from .sample_problem import sample_problem
 

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ...declare.recourse import AffineTwoStage, RandomNumbers
+from ...value_function import Cut
 from ..scenarios import Scenarios
-from .cut import Cut
 from .linear_program import LinearProgram
 
 Array = NDArray[np.float64]
