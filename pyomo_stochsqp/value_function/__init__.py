@@ -12,6 +12,7 @@ neighbours        where those of new scenarios start
 sensitivity       derivatives of their solutions
 cuts              where second stages are infeasible, and what follows
 reactions         what is done in scenarios at a fixed first stage
+solved_samples    second stages of samples, solved and kept
 oracle            what an algorithm may ask of all that
 """
 

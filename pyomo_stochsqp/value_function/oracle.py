@@ -23,17 +23,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..declare.program import Batch
-from ..declare.recourse import leaves_of
 from ..oracle import (
     Estimate,
-    EvaluationIssue,
     Problem,
     Replicates,
     Sample,
@@ -41,20 +37,16 @@ from ..oracle import (
     mean_estimate,
 )
 from ..oracles import ModelOracle
-from ..sample.scenarios import SectionOf
-from .cuts import Cut, cuts_at, moved, troubled
-from .interior_point import LAST, Reaction, SecondStages
-from .neighbours import Neighbours
+from .cuts import Cut, cuts_at, moved
+from .interior_point import LAST, SecondStages
 from .program import SmoothTwoStage
 from .scales import prices_of, scales_of
-from .sensitivity import Responses, Sensitivity
-from .stage_functions import Numbers
+from .sensitivity import Sensitivity
+from .solved_samples import Known, SolvedSamples, numbers_of, weights_of
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-#: numbers in the matrices of scenarios that are solved at once; those that are kept of a sample
-AT_ONCE, KEPT = 1_000_000, 50_000_000
 #: scenarios that second derivatives are averaged over
 CURVATURE = 1 << 15
 #: infeasible scenarios that are looked into
@@ -66,18 +58,6 @@ WIDEST, LEVEL = 5e-5, 1e-2
 #: whole effect of rounding is then a tenth more than a linear one, and covers that of mu log(mu),
 #: which means of V_mu have
 FALL = 1.0 / 6.0
-
-
-@dataclass(eq=False)
-class Known:
-    """What is known of a sample's second stages."""
-
-    numbers: Numbers
-    weights: Array
-    x: Vector | None = None
-    mu: float = 0.0
-    found: Reaction | None = None
-    responses: Responses | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,19 +85,19 @@ class ValueFunction:
         self._rows = np.array(program.mean_rows, dtype=np.intp)
         self._priced = np.array(program.priced, dtype=bool)
         self._nx = program.stage.nx
-        self._known: WeakKeyDictionary[Any, Known] = WeakKeyDictionary()
         self._one = exact.draw(0, 0, [1] * len(exact.sources))
-        probe = self._known_of(exact.draw(3, 0, [32] * len(exact.sources)))
-        x, _ = self._parts(exact.problem.project(exact.problem.x0))
-        self._x0 = self._start(prices_of(program.stage, x, probe.numbers))
-        self.scales = scales_of(program.stage, x, probe.numbers, penalty)
+        probe = exact.draw(3, 0, [32] * len(exact.sources))
+        numbers = numbers_of(program, probe.payload.batches[0])
+        x = self._linked(exact.problem.project(exact.problem.x0))[: self._nx]
+        self._x0 = self._start(prices_of(program.stage, x, numbers))
+        self.scales = scales_of(program.stage, x, numbers, penalty)
         self.stages = SecondStages(program.stage, self.scales)
         self._sensitivity = Sensitivity(program.stage, self.stages, self.scales, self._priced)
+        self._solved = SolvedSamples(program, self.stages, self._sensitivity)
         self.narrowing, self._widest = 0, LAST
-        self._neighbours: Neighbours | None = None
         self._patterns()
-        self._solve(probe, exact.problem.project(self._x0))
-        self._widest = self._width(probe)
+        known, _ = self._at(exact.problem.project(self._x0), probe)
+        self._widest = self._width(known)
 
     def _start(self, prices: Array) -> Vector:
         """Where algorithms begin: at prices that can be noticed, of the signs that they have."""
@@ -160,14 +140,14 @@ class ValueFunction:
 
     def estimate(self, x: Vector, sample: Sample, objective: bool = False) -> Estimate:
         known, which = self._at(x, sample)
-        trouble = self._trouble(known, which)
+        trouble = self._solved.issue(known, which)
         sizes = self.problem.n, self.problem.m, self.problem.jac_indices.size
         if trouble is not None:
             g, c, J = (np.full(size, np.nan) for size in sizes)
             return Estimate(g, c, J, np.nan, trouble)
         r, weights = known.responses, self._weights(sample)
         assert r is not None
-        _, prices = self._parts(x)
+        prices = self._linked(x)[self._nx :]
         exact = self._exact.estimate(x, self._one, True)
         means = weights @ r.means[which]
         by_t = np.einsum("s,skt->kt", weights, r.mean_slopes[which])
@@ -203,7 +183,7 @@ class ValueFunction:
     def linearised(
         self, x: Vector, samples: Sequence[Sample], about: Sequence[Sample]
     ) -> list[Estimate]:
-        self._solve_together(x, samples)
+        self._solved.together(self._linked(x), self.mu, samples)
         made = [self.estimate(x, sample, objective=True) for sample in samples]
         return [estimate for estimate in made if estimate.issue is None]
 
@@ -214,15 +194,15 @@ class ValueFunction:
         H = np.zeros(self._hess_indices.size)
         H[self._hess_own] = self._exact.hessian(x, y, self._one)
         known, which = self._at(x, sample)
-        if self._trouble(known, which) is not None:
+        if self._solved.issue(known, which) is not None:
             return np.full(H.size, np.nan)
-        xs, prices = self._parts(x)
+        t = self._linked(x)
         weights, plain = self._weights(sample), np.where(self._priced, 0.0, y[self._rows])
         assert known.found is not None
         total = np.zeros((self._link.size, self._link.size))
-        for some in self._pieces(np.arange(len(known.weights))[which]):
+        for some in self._solved.pieces(np.arange(known.numbers.count)[which]):
             part = self._sensitivity.responses(
-                xs, prices, known.numbers.some(some), known.found.some(some), plain
+                t, known.numbers.some(some), known.found.some(some), plain
             )
             assert part.curvature is not None
             total += np.einsum("s,stu->tu", weights[: some.size], part.curvature)
@@ -238,129 +218,30 @@ class ValueFunction:
 
     def infeasible(self, x: Vector, sample: Sample) -> Infeasible:
         """What is wrong with the second stages of a sample."""
-        xs, prices = self._parts(x)
-        full = self._sensitivity.all_prices(prices)
-        known = self._known_of(sample)
-        bad, blame = [], np.zeros(self._p.stage.rows)
-        for some in self._pieces(np.arange(len(known.weights))):
-            numbers = known.numbers.some(some)
-            near = None if self._neighbours is None else self._neighbours.near(numbers)
-            found = self.stages.solve(xs, full, numbers, LAST, None, near)
-            bad.append(some[troubled(found)])
-            blame += (found.violated > 0.0).sum(axis=0)
-        which = np.concatenate(bad)
+        t = self._linked(x)
+        numbers, which, blame = self._solved.troubled(t, sample)
         row = self._p.stage.row_names[int(blame.argmax())] if blame.any() else ""
         cuts = []
         if which.size:
-            cuts = cuts_at(self._p.stage, self.scales, xs, known.numbers.some(which[:LOOKED_AT]))
-        return Infeasible(which.size, len(known.weights), row, cuts)
+            some = numbers.some(which[:LOOKED_AT])
+            cuts = cuts_at(self._p.stage, self.scales, t[: self._nx], some)
+        return Infeasible(which.size, numbers.count, row, cuts)
 
     def moved(self, x: Vector, cuts: Sequence[Cut]) -> Vector:
         """A point near x that satisfies cuts."""
         x = x.copy()
-        x[self._link[: self._nx]] = moved(self._parts(x)[0], cuts)
+        x[self._link[: self._nx]] = moved(self._linked(x)[: self._nx], cuts)
         return self.problem.project(x)
 
-    def _parts(self, x: Vector) -> tuple[Vector, Vector]:
-        linked = x[self._link]
-        return linked[: self._nx], linked[self._nx :]
+    def _linked(self, x: Vector) -> Vector:
+        """t: the variables that second stages depend on, and the prices."""
+        return x[self._link]
 
     def _weights(self, sample: Sample) -> Array:
-        return _weights(sample.payload.batches[0])
+        return weights_of(sample.payload.batches[0])
 
     def _at(self, x: Vector, sample: Sample) -> tuple[Known, Any]:
-        """The second stages of a sample, solved; and which of them it consists of."""
-        payload, which = sample.payload, slice(None)
-        if isinstance(payload, SectionOf):
-            whole = payload.of
-            if whole.sizes[0] * self._per_scenario() <= KEPT:
-                start = payload.name[2][0]
-                which = slice(start, start + payload.sizes[0])
-                sample = replace(sample, payload=whole)
-        known = self._known_of(sample)
-        if not self._is_known(known, x):
-            self._solve(known, x)
-        return known, which
-
-    def _is_known(self, known: Known, x: Vector) -> bool:
-        return known.x is not None and known.mu == self.mu and np.array_equal(known.x, x)
-
-    def _known_of(self, sample: Sample) -> Known:
-        payload = sample.payload
-        known = self._known.get(payload)
-        if known is None:
-            (batch,) = payload.batches
-            origin = self._p.origin
-            numbers = self._p.stage.numbers(leaves_of(origin, batch), batch.size)
-            known = Known(numbers, _weights(batch))
-            self._known[payload] = known
-        return known
-
-    def _solve(self, known: Known, x: Vector) -> None:
-        xs, prices = self._parts(x)
-        full = self._sensitivity.all_prices(prices)
-        found, responses = [], []
-        for some in self._pieces(np.arange(len(known.weights))):
-            numbers = known.numbers.some(some)
-            warm = near = None
-            if known.found is not None:
-                warm = known.found.some(some)
-            elif self._neighbours is not None:
-                near = self._neighbours.near(numbers)
-            found.append(self.stages.solve(xs, full, numbers, self.mu, warm, near))
-            responses.append(self._sensitivity.responses(xs, prices, numbers, found[-1]))
-        known.found = Reaction.joined(found)
-        if Neighbours.worth_it(known.numbers):
-            self._neighbours = Neighbours(known.numbers, known.found)
-        names = ("cost", "means", "slope", "mean_slopes")
-        cost, means, slope, mean_slopes = (
-            np.concatenate([getattr(r, name) for r in responses]) for name in names
-        )
-        known.responses = Responses(cost, means, slope, mean_slopes, None)
-        known.x, known.mu = x.copy(), self.mu
-
-    def _solve_together(self, x: Vector, samples: Sequence[Sample]) -> None:
-        """Small samples as one."""
-        each = [self._known_of(sample) for sample in samples]
-        waiting = [k for k in each if not self._is_known(k, x)]
-        if not waiting:
-            return
-        numbers = _joined_numbers([k.numbers for k in waiting])
-        together = Known(numbers, np.concatenate([k.weights for k in waiting]))
-        self._solve(together, x)
-        assert together.found is not None and together.responses is not None
-        start = 0
-        for k in waiting:
-            some = np.arange(start, start + len(k.weights))
-            start += some.size
-            r = together.responses
-            k.found, k.x, k.mu = together.found.some(some), x.copy(), self.mu
-            k.responses = Responses(
-                r.cost[some], r.means[some], r.slope[some], r.mean_slopes[some], None
-            )
-
-    def _per_scenario(self) -> int:
-        f = self._p.stage
-        return 4 * f.ny + 6 * f.rows + (1 + f.priced) * self._link.size
-
-    def _pieces(self, which: Indices) -> list[Indices]:
-        f = self._p.stage
-        size = (f.ny + f.rows) ** 2 + f.functions.count * (f.nx + f.ny) + (f.nx + f.ny) ** 2
-        each = max(AT_ONCE // size, 16)
-        return [which[i : i + each] for i in range(0, which.size, each)]
-
-    def _trouble(self, known: Known, which: Any) -> EvaluationIssue | None:
-        assert known.found is not None
-        bad = ~known.found.solved[which]
-        if not bad.any():
-            return None
-        s = int(np.flatnonzero(bad)[0])
-        component = self._p.origin.blocks[0].name
-        if known.found.runaway[which][s]:
-            return EvaluationIssue(component, "the second stage is unbounded or undefined", s)
-        return EvaluationIssue(
-            component, "the second stage could not be solved; it may be unbounded", s
-        )
+        return self._solved.at(self._linked(x), self.mu, sample)
 
     # -- patterns ---------------------------------------------------------------------------------
 
@@ -402,13 +283,3 @@ class ValueFunction:
         self._hess_indices = rows.astype(np.intp)
         self._hess_own = np.searchsorted(keys, own)
         self._hess_link = np.searchsorted(keys, link)
-
-
-def _weights(batch: Batch) -> Array:
-    return np.full(batch.size, 1.0 / batch.size) if batch.weights is None else batch.weights
-
-
-def _joined_numbers(parts: Sequence[Numbers]) -> Numbers:
-    w = [np.concatenate(columns) for columns in zip(*(p.w for p in parts), strict=True)]
-    rest = ("lower", "upper", "y_lower", "y_upper")
-    return Numbers(w, *(np.concatenate([getattr(p, name) for p in parts]) for name in rest))

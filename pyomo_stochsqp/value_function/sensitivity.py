@@ -11,7 +11,9 @@ With t = (x, price), L = q + price'r + m'c and the matrix K of the interior poin
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +39,20 @@ class Responses:
     #: V_tt, and d^2 r/dt^2 of those r that have no price: (S, t, t), (S, rows, t, t); or None
     curvature: Array | None
 
+    def some(self, which: Any) -> Responses:
+        """Those of some scenarios, without second derivatives."""
+        first: Any = {name: getattr(self, name)[which] for name in _FIRST}
+        return Responses(**first, curvature=None)
+
+    @classmethod
+    def joined(cls, found: Sequence[Responses]) -> Responses:
+        """Those of several samples, one after the other, without second derivatives."""
+        first: Any = {name: np.concatenate([getattr(r, name) for r in found]) for name in _FIRST}
+        return cls(**first, curvature=None)
+
+
+_FIRST = ("cost", "means", "slope", "mean_slopes")
+
 
 class Sensitivity:
     """Derivatives of a stage; ``priced`` says which rows under E have a price."""
@@ -48,15 +64,14 @@ class Sensitivity:
         self._priced = np.flatnonzero(priced)
 
     def responses(
-        self, x: Array, prices: Array, numbers: Numbers, found: Reaction,
-        plain: Array | None = None,
-    ) -> Responses:  # fmt: skip
+        self, t: Array, numbers: Numbers, found: Reaction, plain: Array | None = None
+    ) -> Responses:
         """At a solution. ``plain`` are multipliers of rows without a price: with them, second
         derivatives are computed, of V and of these rows."""
         f, scale = self._f, self._scales
         nx, ny, k = f.nx, f.ny, 1 + f.priced
         of_y, of_s = boxes(numbers, scale.rows)
-        full = self.all_prices(prices)
+        x, full = t[:nx], self.all_prices(t[nx:])
         local = self._stages.local(x, full, found.at, numbers.w)
         d, unit = local.whole, scale.cost
         weights = self._stages.weights(full, found.at.multipliers)

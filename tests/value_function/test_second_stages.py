@@ -70,7 +70,7 @@ def test_infeasible_scenarios_prove_conditions():
     x = oracle.moved(np.array([0.25]), known.cuts)
     assert oracle.infeasible(x, sample).count == 0
     # not further than it must: 2 x >= max w
-    assert 2 * x[0] == pytest.approx(oracle._known_of(sample).numbers.w[0].max(), rel=1e-4)
+    assert 2 * x[0] == pytest.approx(sample.payload.batches[0].parts[0][0].max(), rel=1e-4)
 
 
 def test_nonconvex_second_stages_end_at_minima():
